@@ -1,0 +1,48 @@
+// A program: a graph and its named results.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace uop {
+
+struct ResultDef {
+  std::string name;
+  NodeId node;
+};
+
+struct Program {
+  Graph graph;
+  std::vector<ResultDef> results;
+  std::unordered_map<NodeId, std::string> tags;  // labels for kernel names, profiles and errors; never identity
+  std::vector<uint32_t> lines;                   // by node id: where the text defines it; empty after a pass
+
+  std::vector<NodeId> roots() const;
+};
+
+// The name by which a PARAM or BUFFER is bound: name=, or argN, bufN by slot.
+std::string bindingName(const Graph&, NodeId);
+
+// A copy that holds what the results reach and nothing more, ids in canonical order (post-order from the results,
+// sources left to right): the order that printing and reading back gives. The pass manager calls it after each pass, so
+// that compiling on from a dump and compiling in memory are the same.
+Program compacted(const Program&);
+
+// The canonical order itself: every node reached, CALL bodies included.
+std::vector<NodeId> postOrder(const Graph&, std::span<const NodeId> roots);
+
+// Reads a program, reporting every problem to `diags` (up to 20); nullopt if there was an error. Syntax, types, shapes,
+// slots, loops and provable conflicts are checked: what it returns satisfies the format.
+std::optional<Program> readProgram(const SourceBuffer&, Diagnostics& diags);
+
+// Canonical text. A fixed point: reading and printing it again gives the same bytes.
+std::string printProgram(const Program&);
+// One node as a line of text with sources as %id, for messages and dumps.
+std::string nodeText(const Graph&, NodeId);
+
+// Function-level checks that no single node can make: slots, names, unordered STOREs, RANGEs closed twice. The reader
+// runs it; the pass manager does under --verify-each. Reports at most 20 problems; a line comes from `lines` if there.
+void verifyProgram(const Program&, Diagnostics&);
+
+}  // namespace uop
