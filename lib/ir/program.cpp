@@ -1,0 +1,98 @@
+#include "ir/program.h"
+
+#include <algorithm>
+#include <set>
+
+namespace uop {
+
+std::vector<NodeId> Program::roots() const {
+  std::vector<NodeId> out;
+  for (const ResultDef& r : results) out.push_back(r.node);
+  return out;
+}
+
+std::string bindingName(const Graph& g, NodeId n) {
+  if (g.hasAttr(n, AttrKey::Name)) return std::string(g.stringAttr(n, AttrKey::Name));
+  return fmt::format("{}{}", g.op(n) == Op::Buffer ? "buf" : "arg", g.attr(n, AttrKey::Slot));
+}
+
+std::vector<NodeId> cone(const Graph& g, std::span<const NodeId> roots, bool bodies) {
+  if (roots.empty()) return {};
+  NodeId top = *std::ranges::max_element(roots);
+  std::vector<bool> reached(top + 1);
+  for (NodeId r : roots) reached[r] = true;
+  size_t count = 0;
+  for (NodeId n = top + 1; n-- > 0;) {
+    if (!reached[n]) continue;
+    ++count;
+    auto srcs = g.srcs(n);
+    for (size_t i = g.op(n) == Op::Call && !bodies ? 1 : 0; i < srcs.size(); ++i) reached[srcs[i]] = true;
+  }
+  std::vector<NodeId> out;
+  out.reserve(count);
+  for (NodeId n = 0; n <= top; ++n)
+    if (reached[n]) out.push_back(n);
+  return out;
+}
+
+FunctionInfo functionInfo(const Graph& g, std::span<const NodeId> roots) {
+  FunctionInfo out;
+  std::set<int64_t> written;
+  std::set<NodeId> buffers;
+  for (NodeId n : cone(g, roots)) {
+    if (g.op(n) == Op::Param) out.params.push_back(n);
+    if (g.op(n) != Op::Store) continue;
+    NodeId base = g[g.src(n, 0)].base;
+    if (g.op(base) == Op::Param) written.insert(g.attr(base, AttrKey::Slot));
+    if (g.op(base) == Op::Buffer) buffers.insert(base);
+  }
+  out.written.assign(written.begin(), written.end());
+  out.buffersWritten.assign(buffers.begin(), buffers.end());
+  return out;
+}
+
+std::vector<NodeId> postOrder(const Graph& g, std::span<const NodeId> roots) {
+  std::vector<NodeId> out;
+  std::vector<bool> seen(g.size());
+  struct Frame {
+    NodeId node;
+    uint32_t next;
+  };
+  std::vector<Frame> stack;
+  for (NodeId root : roots) {
+    if (seen[root]) continue;
+    seen[root] = true;
+    stack.push_back({root, 0});
+    while (!stack.empty()) {
+      Frame& f = stack.back();
+      if (f.next == g[f.node].srcCount) {
+        out.push_back(f.node);
+        stack.pop_back();
+        continue;
+      }
+      NodeId s = g.src(f.node, f.next++);
+      if (!seen[s]) seen[s] = true, stack.push_back({s, 0});
+    }
+  }
+  return out;
+}
+
+Program compacted(const Program& p) {
+  Program out;
+  auto roots = p.roots();
+  std::vector<NodeId> now(p.graph.size(), kNoNode), sources;
+  for (NodeId n : postOrder(p.graph, roots)) {
+    sources.clear();
+    for (NodeId s : p.graph.srcs(n)) sources.push_back(now[s]);
+    now[n] = out.graph.remake(p.graph, n, sources);
+    if (p.lines.size() > n) {
+      out.lines.resize(out.graph.size());
+      out.lines[now[n]] = p.lines[n];
+    }
+    if (auto tag = p.tags.find(n); tag != p.tags.end()) out.tags.emplace(now[n], tag->second);
+  }
+  for (const ResultDef& r : p.results) out.results.push_back({r.name, now[r.node]});
+  return out;
+}
+
+}  // namespace uop

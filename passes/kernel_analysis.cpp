@@ -1,0 +1,118 @@
+#include "passes/split_kernels.h"
+
+namespace uop {
+
+KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : g_(g) {
+  findRoots(roots);
+  for (Kernel& k : kernels) collect(k);
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    for (const KernelRead& r : kernels[i].reads) users[r.base].insert(i);
+    for (auto [base, index] : kernels[i].writes) {
+      users[base].insert(i);
+      auto& list = writers[base];
+      if (list.empty() || list.back() != i) list.push_back(i);
+    }
+  }
+}
+
+void KernelAnalysis::findRoots(std::span<const NodeId> roots) {
+  std::vector<NodeId> order = cone(g_, roots);
+  std::unordered_set<NodeId> inBody;  // effects that an END runs
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    Op op = g_.op(*it);
+    if (op == Op::End) inBody.insert(g_.src(*it, 0));
+    if (op == Op::Sink && inBody.contains(*it))
+      for (NodeId s : g_.srcs(*it)) inBody.insert(s);
+  }
+  for (NodeId n : order) {
+    Op op = g_.op(n);
+    bool root = g_.open(n).empty() && (op == Op::Stage || ((op == Op::End || op == Op::Store) && !inBody.contains(n)));
+    if (!root) continue;
+    kernelOf.emplace(n, static_cast<uint32_t>(kernels.size()));
+    kernels.push_back({n, {}, {}, {}, {}});
+  }
+}
+
+// An AFTER's dependencies: kernels that come first (closed), and what belongs to the loops around it (open).
+void KernelAnalysis::eachDep(NodeId after, std::vector<NodeId>& closed, std::vector<NodeId>& open) const {
+  std::vector<NodeId> todo(g_.srcs(after).begin() + 1, g_.srcs(after).end());
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    if (isRoot(n)) closed.push_back(n);
+    else if (g_.op(n) == Op::Sink) todo.insert(todo.end(), g_.srcs(n).begin(), g_.srcs(n).end());
+    else open.push_back(n);
+  }
+}
+
+void KernelAnalysis::collect(Kernel& k) {
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> todo;
+  auto push = [&](NodeId n) {
+    if (isRoot(n) && n != k.root) k.deps.insert(kernelOf.at(n));
+    else if (seen.insert(n).second) todo.push_back(n);
+  };
+  push(k.root);
+  std::vector<NodeId> closed, open;
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    k.nodes.push_back(n);
+    if (g_.op(n) != Op::After) {
+      for (NodeId s : g_.srcs(n)) push(s);
+      continue;
+    }
+    closed.clear(), open.clear();
+    eachDep(n, closed, open);
+    push(g_.src(n, 0));
+    for (NodeId s : closed) push(s);
+    for (NodeId s : open) push(s);
+  }
+  std::ranges::sort(k.nodes);
+  for (NodeId n : k.nodes) recordAccess(k, n);
+}
+
+void KernelAnalysis::recordAccess(Kernel& k, NodeId n) {
+  Op op = g_.op(n);
+  if (op != Op::Load && op != Op::Store) return;
+  NodeId at = g_.src(n, 0), version = g_.op(at) == Op::Index ? g_.src(at, 0) : at;
+  if (g_.op(g_[at].base) == Op::Stage && !isRoot(g_[at].base)) return;  // a tile inside the kernel
+  if (op == Op::Store) k.writes.emplace_back(g_[at].base, at);
+  else k.reads.push_back({g_[at].base, version, at, !g_.open(version).empty()});
+}
+
+std::vector<uint32_t> KernelAnalysis::closedDeps(NodeId place) const {
+  std::vector<uint32_t> out;
+  std::vector<NodeId> closed, open;
+  for (NodeId p = place; g_.op(p) == Op::After; p = g_.src(p, 0)) {
+    closed.clear();
+    eachDep(p, closed, open);
+    for (NodeId n : closed) out.push_back(kernelOf.at(n));
+  }
+  return out;
+}
+
+std::set<uint32_t> KernelAnalysis::writersBefore(NodeId version) const {
+  std::set<uint32_t> out;
+  auto it = writers.find(g_[version].base);
+  if (it == writers.end()) return out;
+  std::vector<uint32_t> todo = closedDeps(version);
+  std::vector<bool> seen(kernels.size());
+  while (!todo.empty()) {
+    uint32_t k = todo.back();
+    todo.pop_back();
+    if (seen[k]) continue;
+    seen[k] = true;
+    if (std::ranges::binary_search(it->second, k)) out.insert(k);
+    todo.insert(todo.end(), kernels[k].deps.begin(), kernels[k].deps.end());
+  }
+  return out;
+}
+
+bool KernelAnalysis::isPrivate(NodeId base) const {
+  if (g_.op(base) != Op::Alloc || g_.space(base) == Space::Global) return false;
+  auto it = users.find(base);
+  return it == users.end() || it->second.size() <= 1;
+}
+
+}  // namespace uop

@@ -1,0 +1,102 @@
+// rangeify turns tensors into loops. Two walks over the graph, neither recursive:
+//
+//   demand   from users to sources: each value learns at which index expressions it is wanted. A value that is wanted
+//            at one place only, and there no more often than it has elements, becomes part of its user's loop; any
+//            other gets a STAGE over loops of its own. Movement ops rewrite the index, PAD adds a gate.
+//   build    from sources to users: each value becomes a scalar expression of the index it is wanted at.
+//
+// After tinygrad's rangeify (schedule/indexing.py) for the mechanism; the rule for staging is a count of evaluations.
+#pragma once
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/index_math.h"
+#include "passes/passes.h"
+
+namespace uop {
+
+// A value is wanted at `index` (one scalar an axis), where `gate` holds (kNoNode: everywhere), inside `loops`.
+struct Demand {
+  std::vector<NodeId> index;
+  NodeId gate = kNoNode;
+  uint32_t region = 0;        // the loop nest at function level that wants it
+  uint32_t loops = 0;         // interned list of RANGEs, outermost first
+  friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+struct RangeifyOptions {
+  bool materialize = false;
+  int64_t maxKernelNodes = 2000;
+};
+
+class Rangeifier {
+ public:
+  Rangeifier(Program& p, RangeifyOptions options);
+  void run();
+  const std::map<std::string, int64_t>& reasons() const { return reasons_; }
+
+ private:
+  // demand (rangeify_demand.cpp)
+  void demandAll();
+  void demandOf(NodeId n);
+  void demandSources(NodeId n, const Demand& d);
+  void demandPlace(NodeId place, const Demand& context);
+  void demandScalar(NodeId n, const Demand& context);
+  void want(NodeId n, Demand d);
+  void wantStored(NodeId store, const Demand& context);
+  void openStage(NodeId n, const char* reason);
+  const char* whyStage(NodeId n) const;
+  void classify();
+  void demandDeps(NodeId after, const Demand& context);
+  bool wantedTooOften(NodeId n, const Demand& d) const;
+  size_t loopsNeeded(NodeId n, const Demand& d) const;
+  uint32_t enterLoops(uint32_t outer, size_t keep, std::span<const NodeId> inner);
+  std::vector<NodeId> freshRanges(std::span<const Dim> shape, Kind);
+
+  // index (rangeify_index.cpp): what `movement` wants of its source when it is wanted as `d` says
+  Demand through(NodeId movement, const Demand& d);
+
+  // build (rangeify_build.cpp)
+  void buildAll();
+  NodeId build(NodeId n, const Demand& d);
+  NodeId buildStage(NodeId n, NodeId value, std::span<const NodeId> closed, Space);
+  void buildPlace(NodeId n);
+  NodeId buildReduce(NodeId n, const Demand& d);
+  NodeId gated(NodeId place, DType, NodeId gate, NodeId alt = kNoNode);
+  NodeId read(NodeId n, const Demand& d);
+  NodeId access(NodeId place, std::vector<NodeId> index);
+  NodeId buildPad(NodeId n, const Demand& d);
+  NodeId buildLoad(NodeId n, const Demand& d);
+  NodeId buildStore(NodeId n);
+  std::vector<NodeId> orderOf(NodeId dep);
+  NodeId settledForm(NodeId n) const;
+  void settle();
+
+  bool isPlace(NodeId n) const { return g_[n].place; }
+
+  struct State {
+    std::vector<Demand> wanted;
+    std::vector<NodeId> ranges;  // of its STAGE, STORE or REDUCE
+    NodeId stage = kNoNode;      // filled in by build
+    bool staged = false;
+  };
+
+  Program& p_;
+  Graph& g_;
+  IndexMath math_;
+  RangeifyOptions options_;
+  std::vector<NodeId> order_;
+  std::vector<State> state_;
+  std::vector<bool> uniform_, cheap_, plain_;  // see classify()
+  std::vector<bool> result_;               // values that the program returns
+  std::vector<NodeId> base_;               // of a place: its storage behind the AFTERs of the chain
+  std::unordered_map<uint32_t, int64_t> regionSize_;
+  std::map<std::tuple<NodeId, int64_t, NodeId>, NodeId> built_;  // (node, index list, gate) → expression
+  std::unordered_map<NodeId, NodeId> settled_;  // old node → its new form, for scalars, effects and places
+  std::map<std::string, int64_t> reasons_;
+  int64_t nextRange_ = 0;
+};
+
+}  // namespace uop

@@ -1,0 +1,227 @@
+// The first walk of rangeify: who wants what where, and what becomes memory.
+#include <algorithm>
+#include <unordered_set>
+
+#include "passes/rangeify.h"
+
+namespace uop {
+namespace {
+
+constexpr int64_t kUnknownBound = int64_t{1} << 20;
+constexpr size_t kMaxDemands = 64;  // a free value wanted at more places than this gets memory after all
+
+}  // namespace
+
+std::vector<NodeId> Rangeifier::freshRanges(std::span<const Dim> shape, Kind kind) {
+  std::vector<NodeId> out;
+  for (Dim d : shape) out.push_back(d == 1 ? g_.index(0) : g_.range(d, nextRange_++, kind));
+  return out;
+}
+
+uint32_t Rangeifier::enterLoops(uint32_t outer, size_t keep, std::span<const NodeId> inner) {
+  auto list = g_.listById(outer);
+  std::vector<int64_t> loops(list.begin(), list.begin() + static_cast<long>(std::min(keep, list.size())));
+  for (NodeId r : inner)
+    if (g_.op(r) == Op::Range) loops.push_back(r);
+  return static_cast<uint32_t>(g_.list(loops));
+}
+
+// How many of the loops around it, from the outside, its index depends on; the others are inside of it or need no
+// more than one evaluation.
+size_t Rangeifier::loopsNeeded(NodeId n, const Demand& d) const {
+  auto loops = g_.listById(d.loops);
+  size_t needed = 0;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    auto r = static_cast<NodeId>(loops[i]);
+    bool used = g_.isOpen(n, r) || (d.gate != kNoNode && g_.isOpen(d.gate, r));
+    for (NodeId x : d.index) used |= g_.isOpen(x, r);
+    if (used) needed = i + 1;
+  }
+  return needed;
+}
+
+bool Rangeifier::wantedTooOften(NodeId n, const Demand& d) const {
+  auto loops = g_.listById(d.loops).first(loopsNeeded(n, d));
+  int64_t times = 1, elements = g_.elements(n);
+  for (int64_t r : loops) {
+    if (g_.isOpen(n, static_cast<NodeId>(r))) continue;
+    int64_t bound = g_.constInt(g_.src(static_cast<NodeId>(r), 0)).value_or(kUnknownBound);
+    if (__builtin_mul_overflow(times, bound, &times)) return true;
+  }
+  return times > elements;
+}
+
+// What each node is, bottom-up: a scalar that needs no memory (uniform), something to compute again rather than keep
+// (cheap: constants, places and movement of these), a place whose chain of views holds nothing to demand (plain).
+void Rangeifier::classify() {
+  for (NodeId n : order_) {
+    Op op = g_.op(n);
+    auto srcs = g_.srcs(n);
+    auto all = [&](const std::vector<bool>& table) { return std::ranges::all_of(srcs, [&](NodeId s) { return table[s]; }); };
+    bool leafScalar = op == Op::Const || op == Op::Range || (op == Op::Param && !isPlace(n));
+    uniform_[n] = leafScalar || (hasTrait(op, trait::Elementwise) && g_.rank(n) == 0 && all(uniform_));
+    bool passes = (hasTrait(op, trait::Movement) || op == Op::Detach || op == Op::After) && isValue(g_.dtype(n));
+    cheap_[n] = isPlace(n) || uniform_[n] || (passes && cheap_[srcs[0]]);
+    bool closedAfter = op == Op::After && g_.open(n).empty();
+    plain_[n] = isPlace(n) && (srcs.empty() || (op == Op::Stage ? g_.open(n).empty() : plain_[srcs[0]] && (srcs.size() == 1 || closedAfter)));
+  }
+}
+
+const char* Rangeifier::whyStage(NodeId n) const {
+  const State& s = state_[n];
+  if (isPlace(n) || !isValue(g_.dtype(n)) || g_.op(n) == Op::Range || s.wanted.empty()) return nullptr;
+  if (result_[n]) return "a result";
+  bool pure = hasTrait(g_.op(n), trait::Movement) && g_.op(n) != Op::Pad;
+  bool inLoop = !g_.open(n).empty();
+  if (g_.rank(n) == 0 && inLoop) return nullptr;  // evaluated once an iteration wherever it is used
+  if (cheap_[n] || pure) return s.wanted.size() > kMaxDemands ? "moved in too many ways" : nullptr;
+  if (options_.materialize && g_.op(n) != Op::Detach) return "every value is materialised";
+  if (s.wanted.size() > 1) return g_.op(n) == Op::Reduce ? "a reduction used in several loops" : "used at several indices or in several kernels";
+  if (wantedTooOften(n, s.wanted[0])) return "would be computed more often than it has elements";
+  auto size = regionSize_.find(s.wanted[0].region);
+  if (!inLoop && size != regionSize_.end() && size->second >= options_.maxKernelNodes) return "the kernel would grow too large";
+  return nullptr;
+}
+
+void Rangeifier::want(NodeId n, Demand d) {
+  if (plain_[n] || g_[n].srcCount == 0) return;
+  auto& wanted = state_[n].wanted;
+  if (isPlace(n) || g_.rank(n) == 0) d.index.clear(), d.gate = kNoNode;
+  // Where it is free to compute again, or inside one loop nest anyway, it does not matter who wants it.
+  bool anyone = (cheap_[n] && !isPlace(n)) || !g_.open(n).empty();
+  auto same = [&](const Demand& o) { return o.index == d.index && o.gate == d.gate && (o.region == d.region || anyone); };
+  if (std::ranges::none_of(wanted, same)) wanted.push_back(std::move(d));
+}
+
+void Rangeifier::demandScalar(NodeId n, const Demand& context) { want(n, {{}, kNoNode, context.region, context.loops}); }
+
+// What an AFTER waits for. A value outside of loops stands for the effects before it.
+std::vector<NodeId> Rangeifier::orderOf(NodeId dep) {
+  if (!isValue(g_.dtype(dep)) || g_.op(dep) == Op::Range || !g_.open(dep).empty()) return {dep};
+  std::vector<NodeId> found, todo{dep};
+  std::unordered_set<NodeId> seen{dep};
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    if (hasTrait(g_.op(n), trait::Effect)) {
+      found.push_back(n);
+      continue;
+    }
+    for (NodeId s : g_.srcs(n))
+      if (seen.insert(s).second) todo.push_back(s);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+void Rangeifier::demandDeps(NodeId after, const Demand& context) {
+  for (NodeId dep : g_.srcs(after).subspan(1))
+    for (NodeId s : orderOf(dep)) demandScalar(s, context);
+}
+
+// The scalars and effects along a chain of views, down to the storage.
+void Rangeifier::demandPlace(NodeId place, const Demand& context) {
+  demandScalar(g_.src(place, 0), context);
+  if (g_.op(place) == Op::After) return demandDeps(place, context);
+  for (NodeId s : g_.srcs(place).subspan(1)) demandScalar(s, context);
+}
+
+void Rangeifier::openStage(NodeId n, const char* reason) {
+  State& s = state_[n];
+  s.staged = true;
+  s.ranges = freshRanges(g_.shape(n), Kind::Loop);
+  ++reasons_[reason];
+  uint32_t region = g_.open(n).empty() ? n : s.wanted.empty() ? n : s.wanted[0].region;
+  uint32_t outer = g_.open(n).empty() || s.wanted.empty() ? 0 : s.wanted[0].loops;
+  s.wanted.assign(1, {s.ranges, kNoNode, region, enterLoops(outer, g_.listById(outer).size(), s.ranges)});
+}
+
+void Rangeifier::wantStored(NodeId n, const Demand& context) {
+  State& s = state_[n];
+  s.ranges = freshRanges(g_.shape(g_.src(n, 0)), Kind::Loop);
+  Demand inner{s.ranges, kNoNode, context.region, enterLoops(context.loops, g_.listById(context.loops).size(), s.ranges)};
+  demandScalar(g_.src(n, 0), context);
+  for (NodeId x : g_.srcs(n).subspan(1)) want(x, inner);
+}
+
+void Rangeifier::demandSources(NodeId n, const Demand& d) {
+  Op op = g_.op(n);
+  auto srcs = g_.srcs(n);
+  if (isPlace(n)) {
+    if (op == Op::Stage) {
+      uint32_t loops = enterLoops(d.loops, g_.listById(d.loops).size(), srcs.subspan(1));
+      State& s = state_[n];
+      if (s.ranges.empty() && g_.rank(srcs[0]) > 0) s.ranges = freshRanges(g_.shape(srcs[0]), Kind::Loop);
+      bool boundary = g_.open(n).empty();
+      Demand inner{s.ranges, kNoNode, boundary ? n : d.region, 0};
+      inner.loops = enterLoops(loops, g_.listById(loops).size(), s.ranges);
+      want(srcs[0], inner);
+      for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
+      return;
+    }
+    return demandPlace(n, d);
+  }
+  if (hasTrait(op, trait::Elementwise)) {
+    for (NodeId s : srcs) want(s, d);
+    return;
+  }
+  if (hasTrait(op, trait::Movement)) {
+    want(srcs[0], through(n, d));
+    for (NodeId s : srcs.subspan(1)) demandScalar(s, d);
+    return;
+  }
+  switch (op) {
+    case Op::Reduce: {
+      State& s = state_[n];
+      size_t axes = static_cast<size_t>(g_.attr(n, AttrKey::N));
+      if (s.ranges.empty()) s.ranges = freshRanges(g_.shape(srcs[0]).first(axes), Kind::Reduce);
+      Demand inner = d;
+      inner.index.insert(inner.index.begin(), s.ranges.begin(), s.ranges.end());
+      inner.loops = enterLoops(enterLoops(d.loops, loopsNeeded(n, d), s.ranges), kMaxOpenRanges, srcs.subspan(1));
+      want(srcs[0], inner);
+      for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
+      return;
+    }
+    case Op::Load:
+      demandScalar(srcs[0], d);
+      for (NodeId s : srcs.subspan(1)) want(s, d);
+      return;
+    case Op::After:
+      want(srcs[0], d);
+      return demandDeps(n, d);
+    case Op::Store: return wantStored(n, d);
+    case Op::End: {
+      Demand inner = d;
+      inner.loops = enterLoops(d.loops, g_.listById(d.loops).size(), srcs.subspan(1));
+      demandScalar(srcs[0], inner);
+      for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
+      return;
+    }
+    default:
+      for (NodeId s : srcs) demandScalar(s, d);
+  }
+}
+
+void Rangeifier::demandOf(NodeId n) {
+  State& s = state_[n];
+  // Effects and boundaries at function level are wanted for themselves.
+  if ((hasTrait(g_.op(n), trait::Effect) || g_.op(n) == Op::Stage) && g_.open(n).empty()) s.wanted.assign(1, {{}, kNoNode, n, 0});
+  if (isPlace(n) && g_.op(n) == Op::Stage && s.wanted.size() > 1) s.wanted.resize(1);
+  if (const char* reason = whyStage(n)) openStage(n, reason);
+  if (s.wanted.size() == 1) ++regionSize_[s.wanted[0].region];
+  // A copy: the sources' states may move nothing here, but demands of n itself are final.
+  for (size_t i = 0; i < s.wanted.size(); ++i) {
+    Demand d = s.wanted[i];
+    demandSources(n, d);
+  }
+}
+
+void Rangeifier::demandAll() {
+  for (const ResultDef& r : p_.results) {
+    result_[r.node] = isValue(g_.dtype(r.node)) && !isPlace(r.node);
+    if (g_[r.node].srcCount > 0) state_[r.node].wanted.push_back({{}, kNoNode, r.node, 0});
+  }
+  for (auto it = order_.rbegin(); it != order_.rend(); ++it) demandOf(*it);
+}
+
+}  // namespace uop

@@ -1,0 +1,51 @@
+// Rebuilding a program bottom-up: the frame that most passes share.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace uop {
+
+// Calls visit(old, newSources) for every node that the results reach (CALL bodies too), sources first, and returns the
+// old → new table. `visit` makes nodes in the same graph.
+template <class Visit>
+std::vector<NodeId> rebuildNodes(Graph& g, std::span<const NodeId> roots, Visit visit) {
+  std::vector<NodeId> order = cone(g, roots, true);
+  std::vector<NodeId> now(order.empty() ? 0 : order.back() + 1, kNoNode);
+  std::vector<NodeId> sources;
+  for (NodeId id : order) {
+    sources.clear();
+    for (NodeId s : g.srcs(id)) sources.push_back(now[s]);
+    now[id] = visit(id, std::span<const NodeId>(sources));
+  }
+  return now;
+}
+
+// Points results and tags at the new nodes.
+inline void retarget(Program& p, const std::vector<NodeId>& now) {
+  for (ResultDef& r : p.results) r.node = now[r.node];
+  std::unordered_map<NodeId, std::string> tags;
+  std::vector<std::pair<NodeId, std::string>> old(p.tags.begin(), p.tags.end());
+  std::ranges::sort(old);
+  for (auto& [id, tag] : old)
+    if (id < now.size() && now[id] != kNoNode) tags.emplace(now[id], std::move(tag));
+  p.tags = std::move(tags);
+  p.lines.clear();
+}
+
+// The least unused ALLOC slot and RANGE id of everything the roots reach.
+struct FreshIds {
+  int64_t slot = 0, range = 0;
+};
+inline FreshIds freshIds(const Graph& g, std::span<const NodeId> roots) {
+  FreshIds out;
+  for (NodeId id : cone(g, roots, true)) {
+    if (g.op(id) == Op::Alloc) out.slot = std::max(out.slot, g.attr(id, AttrKey::Slot) + 1);
+    if (g.op(id) == Op::Range) out.range = std::max(out.range, g.attr(id, AttrKey::Id) + 1);
+  }
+  return out;
+}
+
+}  // namespace uop

@@ -1,0 +1,226 @@
+#include "passes/split_kernels.h"
+
+namespace uop {
+namespace {
+
+constexpr int kMaxRounds = 64;
+
+// A STAGE that copies a version of a place.
+NodeId copyOf(Graph& g, NodeId version, int64_t& nextRange) {
+  std::vector<NodeId> ranges, index;
+  for (Dim d : g.shape(version)) {
+    ranges.push_back(g.range(d, nextRange++, Kind::Loop));
+    index.push_back(d == 1 ? g.index(0) : ranges.back());
+  }
+  return g.stage(g.load(g.indexInto(version, index)), ranges, Space::Global);
+}
+
+// Every LOAD of a snapshot version reads its copy instead.
+void readCopies(Program& p, const std::set<NodeId>& versions) {
+  Graph& g = p.graph;
+  int64_t nextRange = freshIds(g, p.roots()).range;
+  std::unordered_map<NodeId, NodeId> copies;
+  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources) {
+    if (g.op(old) != Op::Load) return g.remake(g, old, sources);
+    bool indexed = g.op(g.src(old, 0)) == Op::Index;
+    NodeId version = indexed ? g.src(g.src(old, 0), 0) : g.src(old, 0);
+    if (!versions.contains(version)) return g.remake(g, old, sources);
+    NodeId current = indexed ? g.src(sources[0], 0) : sources[0];
+    auto [copy, fresh] = copies.try_emplace(version, kNoNode);
+    if (fresh) copy->second = copyOf(g, current, nextRange);
+    std::vector<NodeId> srcs(sources.begin(), sources.end());
+    srcs[0] = indexed ? g.indexInto(copy->second, g.srcs(sources[0]).subspan(1)) : copy->second;
+    return g.remake(g, old, srcs);
+  });
+  retarget(p, now);
+}
+
+// Results that are read after later writes have replaced them are copied when they are right.
+bool keepResults(Program& p, const KernelAnalysis& a) {
+  Graph& g = p.graph;
+  int64_t nextRange = freshIds(g, p.roots()).range;
+  bool changed = false;
+  for (ResultDef& r : p.results) {
+    if (!g[r.node].place || a.isRoot(r.node)) continue;
+    auto it = a.writers.find(g[r.node].base);
+    bool stale = it != a.writers.end() && a.writersBefore(r.node).size() != it->second.size();
+    bool scratch = g.op(g[r.node].base) == Op::Alloc && it == a.writers.end();  // never written: still needs storage
+    if (!stale && !scratch) continue;
+    r.node = copyOf(g, r.node, nextRange);
+    changed = true;
+  }
+  return changed;
+}
+
+class Splitter {
+ public:
+  Splitter(Program& p, const KernelAnalysis& a) : p_(p), g_(p.graph), a_(a), fresh_(freshIds(p.graph, p.roots())) {}
+  void run(const std::vector<uint32_t>& order);
+
+ private:
+  NodeId outerBase(NodeId base);
+  NodeId bodyOf(const Kernel& k, std::vector<NodeId>& args);
+  NodeId mapNode(const Kernel& k, NodeId n, std::unordered_map<NodeId, NodeId>& now);
+  NodeId storeOf(const Kernel& k, NodeId place, NodeId value, std::unordered_map<NodeId, NodeId>& now);
+  NodeId callFor(const Kernel& k);
+  NodeId resultOf(NodeId n);
+  void setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& now, std::vector<NodeId>& args);
+
+  Program& p_;
+  Graph& g_;
+  const KernelAnalysis& a_;
+  FreshIds fresh_;
+  std::unordered_map<NodeId, NodeId> outer_;                    // base → its node outside of kernels
+  std::unordered_map<NodeId, NodeId> lastWriter_;               // base → CALL
+  std::unordered_map<NodeId, std::vector<NodeId>> readers_;     // base → CALLs since then
+  std::unordered_map<uint32_t, NodeId> calls_;
+  int64_t nextRange_ = 0, nextAlloc_ = 0;
+};
+
+NodeId Splitter::outerBase(NodeId base) {
+  if (auto it = outer_.find(base); it != outer_.end()) return it->second;
+  NodeId out = base;
+  if (g_.op(base) == Op::Stage) out = g_.alloc(fresh_.slot++, g_.dtype(base), g_.shape(base), Space::Global);
+  if (g_.op(base) == Op::Alloc) out = g_.alloc(g_.attr(base, AttrKey::Slot), g_.dtype(base), g_.shape(base), Space::Global);
+  return outer_[base] = out;
+}
+
+// PARAMs of the body, by ascending id of what they stand for. A place of rank 0 is passed as one of shape [1].
+void Splitter::setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& now, std::vector<NodeId>& args) {
+  std::set<NodeId> bases;
+  for (const KernelRead& r : k.reads) bases.insert(r.base);
+  for (auto [base, at] : k.writes) bases.insert(base);
+  for (NodeId n : k.nodes)
+    if (g_.op(n) == Op::Param && !g_[n].place) bases.insert(n);
+  if (g_.op(k.root) == Op::Stage) bases.insert(k.root);
+  for (NodeId base : bases) {
+    if (a_.isPrivate(base)) continue;
+    Attrs attrs;
+    std::vector<Dim> shape(g_.shape(base).begin(), g_.shape(base).end());
+    bool flat = shape.empty() && g_[base].place;
+    if (flat) shape = {1};
+    attrs.set(AttrKey::Slot, static_cast<int64_t>(args.size())).set(AttrKey::DTypeKey, static_cast<int64_t>(g_.dtype(base))).set(AttrKey::Shape, g_.list(shape));
+    for (AttrKey bound : {AttrKey::Min, AttrKey::Max})
+      if (g_.hasAttr(base, bound)) attrs.set(bound, g_.attr(base, bound));
+    NodeId param = g_.make(Op::Param, {}, attrs);
+    NodeId zero[] = {g_.index(0)};
+    now[base] = flat ? g_.indexInto(param, zero) : param;
+    args.push_back(base);
+  }
+}
+
+NodeId Splitter::mapNode(const Kernel& k, NodeId n, std::unordered_map<NodeId, NodeId>& now) {
+  Op op = g_.op(n);
+  std::vector<NodeId> srcs;
+  if (op == Op::Alloc) return g_.make(Op::Alloc, {}, g_.attrsOf(n).set(AttrKey::Slot, nextAlloc_++));
+  if (op == Op::Sink) {
+    for (NodeId s : g_.srcs(n))
+      if (now.contains(s)) srcs.push_back(now.at(s));
+    return g_.make(Op::Sink, srcs);
+  }
+  if (op == Op::After) {
+    std::vector<NodeId> todo(g_.srcs(n).begin() + 1, g_.srcs(n).end());
+    for (NodeId s : todo)
+      if (now.contains(s) && !(a_.isRoot(s) && s != k.root)) srcs.push_back(now.at(s));
+    return g_.after(now.at(g_.src(n, 0)), srcs);
+  }
+  for (NodeId s : g_.srcs(n)) srcs.push_back(now.at(s));
+  if (op == Op::Range) return g_.make(Op::Range, srcs, g_.attrsOf(n).set(AttrKey::Id, nextRange_++));
+  return g_.remake(g_, n, srcs);
+}
+
+NodeId Splitter::bodyOf(const Kernel& k, std::vector<NodeId>& args) {
+  std::unordered_map<NodeId, NodeId> now;
+  nextRange_ = nextAlloc_ = 0;
+  setParams(k, now, args);
+  for (NodeId n : k.nodes)
+    if (n != k.root && !now.contains(n)) now[n] = mapNode(k, n, now);
+  if (g_.op(k.root) != Op::Stage) return mapNode(k, k.root, now);
+  std::vector<NodeId> loops, index;
+  for (NodeId r : g_.srcs(k.root).subspan(1)) {
+    bool one = g_.constInt(g_.src(r, 0)) == 1;
+    index.push_back(one ? g_.index(0) : now.at(r));
+    if (!one) loops.push_back(now.at(r));
+  }
+  NodeId place = now.at(k.root);
+  return g_.end(g_.store(index.empty() ? place : g_.indexInto(place, index), now.at(g_.src(k.root, 0))), loops);
+}
+
+NodeId Splitter::callFor(const Kernel& k) {
+  std::vector<NodeId> bases;
+  NodeId body = bodyOf(k, bases);
+  std::set<NodeId> written;
+  for (auto [base, at] : k.writes) written.insert(base);
+  if (g_.op(k.root) == Op::Stage) written.insert(k.root);
+  // Kernels that come first without leaving anything that this one touches.
+  std::vector<NodeId> ordered;
+  for (uint32_t d : k.deps) {
+    bool touched = std::ranges::any_of(bases, [&](NodeId b) { auto it = lastWriter_.find(b); return it != lastWriter_.end() && it->second == calls_.at(d); });
+    if (!touched) ordered.push_back(calls_.at(d));
+  }
+  std::vector<NodeId> args{body};
+  for (NodeId base : bases) {
+    if (!g_[base].place) {
+      args.push_back(base);
+      continue;
+    }
+    std::vector<NodeId> deps;
+    if (auto it = lastWriter_.find(base); it != lastWriter_.end()) deps.push_back(it->second);
+    if (written.contains(base)) {
+      deps.insert(deps.end(), readers_[base].begin(), readers_[base].end());
+      deps.insert(deps.end(), ordered.begin(), ordered.end());
+    }
+    NodeId place = g_.after(outerBase(base), deps);
+    Dim one[] = {1};
+    args.push_back(g_.rank(place) == 0 ? g_.reshape(place, one) : place);
+  }
+  // Equal calls on equal contents are one node, which is right: the second would write the same again.
+  NodeId call = g_.make(Op::Call, args);
+  for (NodeId base : bases) {
+    if (written.contains(base)) lastWriter_[base] = call, readers_[base].clear();
+    else readers_[base].push_back(call);
+  }
+  if (auto tag = p_.tags.find(k.root); tag != p_.tags.end()) p_.tags.emplace(call, tag->second);
+  return call;
+}
+
+NodeId Splitter::resultOf(NodeId n) {
+  if (g_.op(n) == Op::Sink) {
+    std::vector<NodeId> srcs;
+    for (NodeId s : g_.srcs(n)) srcs.push_back(resultOf(s));
+    return g_.make(Op::Sink, srcs);
+  }
+  if (hasTrait(g_.op(n), trait::Effect)) return calls_.at(a_.kernelOf.at(n));
+  if (!g_[n].place) return n;
+  NodeId base = g_[n].base;
+  std::vector<NodeId> deps;
+  if (auto it = lastWriter_.find(base); it != lastWriter_.end()) deps.push_back(it->second);
+  for (uint32_t d : a_.closedDeps(n))
+    if (std::ranges::find(deps, calls_.at(d)) == deps.end()) deps.push_back(calls_.at(d));
+  return g_.after(outerBase(base), deps);
+}
+
+void Splitter::run(const std::vector<uint32_t>& order) {
+  for (uint32_t k : order) calls_[k] = callFor(a_.kernels[k]);
+  for (ResultDef& r : p_.results) r.node = resultOf(r.node);
+}
+
+}  // namespace
+
+Result<Program> runSplitKernels(Program p, PassContext& ctx) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    KernelAnalysis analysis(p.graph, p.roots());
+    if (keepResults(p, analysis)) continue;
+    KernelOrder order = orderKernels(p.graph, analysis);
+    if (order.snapshots.empty()) {
+      Splitter(p, analysis).run(order.order);
+      ctx.remarks.push_back(fmt::format("{} kernels", analysis.kernels.size()));
+      return p;
+    }
+    ctx.remarks.push_back(fmt::format("copied before they are overwritten: {} places", order.snapshots.size()));
+    readCopies(p, order.snapshots);
+  }
+  internalError("split-kernels: copying before writes does not come to an end");
+}
+
+}  // namespace uop

@@ -1,0 +1,63 @@
+// split-kernels cuts the program at function level: each global STAGE and each effect outside of loops becomes a kernel,
+// a void CALL whose body has its own slots and range ids from 0, so that equal kernels are one node.
+//
+// Reads that the format orders before writes (a place not behind an AFTER reads old contents) become edges between
+// kernels; where no order exists, or a kernel overwrites what it reads elsewhere, the old contents are copied first.
+#pragma once
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "passes/passes.h"
+#include "passes/rebuild.h"
+
+namespace uop {
+
+struct KernelRead {
+  NodeId base;
+  NodeId version;  // the place behind its AFTERs; a closed one names contents fixed before the kernel begins
+  NodeId index;    // the INDEX, or the place itself
+  bool live;       // reads memory as an iteration finds it
+};
+
+struct Kernel {
+  NodeId root;                        // STAGE, END or STORE
+  std::vector<NodeId> nodes;          // what belongs to it, ascending
+  std::set<uint32_t> deps;            // kernels that must come first
+  std::vector<KernelRead> reads;
+  std::vector<std::pair<NodeId, NodeId>> writes;  // (base, INDEX)
+};
+
+// What the kernels of a program are and how they touch memory.
+class KernelAnalysis {
+ public:
+  KernelAnalysis(const Graph& g, std::span<const NodeId> roots);
+
+  std::vector<Kernel> kernels;
+  std::unordered_map<NodeId, uint32_t> kernelOf;                 // by root
+  std::map<NodeId, std::vector<uint32_t>> writers;               // by base, ascending
+  std::unordered_map<NodeId, std::set<uint32_t>> users;          // by base
+
+  // The kernels before which a version's contents are not there yet, restricted to writers of its base.
+  std::set<uint32_t> writersBefore(NodeId version) const;
+  std::vector<uint32_t> closedDeps(NodeId place) const;
+  bool isRoot(NodeId n) const { return kernelOf.contains(n); }
+  bool isPrivate(NodeId base) const;  // an ALLOC that stays inside its only kernel
+
+ private:
+  void findRoots(std::span<const NodeId> roots);
+  void collect(Kernel&);
+  void recordAccess(Kernel&, NodeId n);
+  void eachDep(NodeId after, std::vector<NodeId>& closed, std::vector<NodeId>& open) const;
+  const Graph& g_;
+};
+
+struct KernelOrder {
+  std::vector<uint32_t> order;
+  std::set<NodeId> snapshots;  // versions that must be copied before any order works
+};
+KernelOrder orderKernels(const Graph&, const KernelAnalysis&);
+
+}  // namespace uop
