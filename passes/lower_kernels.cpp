@@ -1,9 +1,9 @@
 // lower-kernels: what a kernel body still says in one op becomes storage and loops. A REDUCE becomes an accumulator, a
 // STAGE inside a kernel a local ALLOC that a loop fills. Afterwards END is the only op that closes a RANGE, and closes it
 // alone. Long float sums are cut into blocks, so that their error grows with the block and not with the length.
-#include <cmath>
 #include <unordered_map>
 
+#include "ir/eval.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
 
@@ -11,12 +11,6 @@ namespace uop {
 namespace {
 
 bool isAccumulatedWide(DType d, ReduceOp op) { return op != ReduceOp::Max && (d == DType::F16 || d == DType::BF16); }
-
-Scalar identity(ReduceOp op, DType d) {
-  if (op == ReduceOp::Add) return zeroOf(d);
-  if (op == ReduceOp::Mul) return oneOf(d);
-  return isFloat(d) ? Scalar::ofDouble(-HUGE_VAL) : Scalar::ofInt(minValue(d));
-}
 
 class Lowerer {
  public:
@@ -105,7 +99,7 @@ NodeId Lowerer::accumulate(NodeId x, std::span<const NodeId> ranges, ReduceOp op
   // The reduction's own scope: x without its loops.
   NodeId scope = g_.reduce(x, loops, op);
   NodeId here = freshAlloc(d, {}, Space::Reg, scope);
-  NodeId init = g_.store(here, g_.constant(d, identity(op, d)));
+  NodeId init = g_.store(here, g_.constant(d, identityOf(op, d)));
   std::vector<NodeId> deps{init};
   deps.insert(deps.end(), loops.begin(), loops.end());
   NodeId in = g_.after(here, deps);

@@ -10,6 +10,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "passes/index_math.h"
@@ -78,7 +79,8 @@ class Rangeifier {
 
   struct State {
     std::vector<Demand> wanted;
-    std::vector<NodeId> ranges;  // of its STAGE, STORE or REDUCE
+    std::vector<NodeId> ranges;  // one an axis of its STAGE or STORE
+    std::vector<NodeId> reduced; // one an axis that a REDUCE removes
     NodeId stage = kNoNode;      // filled in by build
     bool staged = false;
   };
@@ -95,6 +97,7 @@ class Rangeifier {
   std::unordered_map<uint32_t, int64_t> regionSize_;
   std::map<std::tuple<NodeId, int64_t, NodeId>, NodeId> built_;  // (node, index list, gate) → expression
   std::unordered_map<NodeId, NodeId> settled_;  // old node → its new form, for scalars, effects and places
+  std::unordered_set<NodeId> made_;        // STAGEs whose value is in its final form
   std::map<std::string, int64_t> reasons_;
   int64_t nextRange_ = 0;
 };

@@ -47,7 +47,7 @@ NodeId Rangeifier::read(NodeId n, const Demand& wanted) {
   if (isPlace(n)) return gated(access(n, d.index), g_.dtype(n), d.gate);
   if (g_.rank(n) == 0) d.gate = kNoNode;
   if (state_[n].staged) return gated(g_.indexInto(state_[n].stage, d.index), g_.dtype(n), d.gate);
-  if (g_[n].srcCount == 0) return n;
+  if (g_[n].srcCount == 0 || g_.op(n) == Op::Range) return n;
   std::vector<int64_t> key(d.index.begin(), d.index.end());
   auto it = built_.find({n, g_.list(key), d.gate});
   if (it == built_.end()) internalError("rangeify: a value was not demanded where it is read: " + std::string(name(g_.op(n))));
@@ -72,10 +72,9 @@ NodeId Rangeifier::buildLoad(NodeId n, const Demand& d) {
 NodeId Rangeifier::buildReduce(NodeId n, const Demand& d) {
   const State& s = state_[n];
   Demand inner = d;
-  auto axes = std::span(s.ranges).first(static_cast<size_t>(g_.attr(n, AttrKey::N)));
-  inner.index.insert(inner.index.begin(), axes.begin(), axes.end());
+  inner.index.insert(inner.index.begin(), s.reduced.begin(), s.reduced.end());
   NodeId x = read(g_.src(n, 0), inner);
-  auto loops = concat(loopsAmong(g_, axes), g_.srcs(n).subspan(1));
+  auto loops = concat(loopsAmong(g_, s.reduced), g_.srcs(n).subspan(1));
   return loops.empty() ? x : g_.reduce(x, loops, g_.reduceOp(n));
 }
 
@@ -106,7 +105,9 @@ NodeId Rangeifier::build(NodeId n, const Demand& d) {
 NodeId Rangeifier::buildStage(NodeId n, NodeId value, std::span<const NodeId> closed, Space space) {
   std::vector<NodeId> loops(closed.begin(), closed.end());
   for (NodeId i : state_[n].ranges) loops.push_back(g_.op(i) == Op::Range ? i : g_.range(int64_t{1}, nextRange_++, Kind::Loop));
-  return g_.stage(value, loops, space);
+  NodeId out = g_.stage(value, loops, space);
+  made_.insert(out);
+  return out;
 }
 
 NodeId Rangeifier::buildStore(NodeId n) {
@@ -160,33 +161,41 @@ NodeId Rangeifier::settledForm(NodeId n) const {
   return it == settled_.end() ? n : it->second;
 }
 
-// Index expressions and AFTERs were built over old scalars and effects; now each of these has its new form.
+// Index expressions and AFTERs were built over old scalars and effects; now each of these has its new form. What a STAGE
+// of ours keeps is a form already, even where it looks like the old node that the STAGE replaces.
 void Rangeifier::settle() {
-  std::unordered_map<NodeId, NodeId> now;
-  std::vector<NodeId> todo;
-  for (const ResultDef& r : p_.results) todo.push_back(r.node);
+  struct Item {
+    NodeId node;
+    bool final;
+    auto operator<=>(const Item&) const = default;
+  };
+  std::map<Item, NodeId> now;
+  std::vector<Item> todo;
+  for (const ResultDef& r : p_.results) todo.push_back({r.node, false});
   std::vector<NodeId> sources;
   while (!todo.empty()) {
-    NodeId n = todo.back(), form = settledForm(n);
-    if (now.contains(n)) {
+    Item item = todo.back();
+    NodeId form = item.final ? item.node : settledForm(item.node);
+    if (now.contains(item)) {
       todo.pop_back();
       continue;
     }
+    auto sourceItem = [&](size_t i) { return Item{g_.src(form, i), i == 0 && made_.contains(form)}; };
     size_t before = todo.size();
-    for (NodeId s : g_.srcs(form))
-      if (!now.contains(s)) todo.push_back(s);
+    for (size_t i = 0; i < g_[form].srcCount; ++i)
+      if (!now.contains(sourceItem(i))) todo.push_back(sourceItem(i));
     if (todo.size() != before) continue;
     sources.clear();
-    for (NodeId s : g_.srcs(form)) sources.push_back(now.at(s));
-    now[n] = g_.remake(g_, form, sources);
+    for (size_t i = 0; i < g_[form].srcCount; ++i) sources.push_back(now.at(sourceItem(i)));
+    now[item] = g_.remake(g_, form, sources);
     todo.pop_back();
   }
-  for (ResultDef& r : p_.results) r.node = now.at(r.node);
+  for (ResultDef& r : p_.results) r.node = now.at({r.node, false});
   std::unordered_map<NodeId, std::string> tags;
   for (NodeId n : order_)
     if (auto tag = p_.tags.find(n); tag != p_.tags.end()) {
       NodeId to = state_[n].staged ? state_[n].stage : n;
-      if (auto it = now.find(to); it != now.end()) tags.emplace(it->second, tag->second);
+      if (auto it = now.find({to, false}); it != now.end()) tags.emplace(it->second, tag->second);
     }
   p_.tags = std::move(tags);
   p_.lines.clear();

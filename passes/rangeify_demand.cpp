@@ -174,10 +174,10 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
     case Op::Reduce: {
       State& s = state_[n];
       size_t axes = static_cast<size_t>(g_.attr(n, AttrKey::N));
-      if (s.ranges.empty()) s.ranges = freshRanges(g_.shape(srcs[0]).first(axes), Kind::Reduce);
+      if (s.reduced.empty()) s.reduced = freshRanges(g_.shape(srcs[0]).first(axes), Kind::Reduce);
       Demand inner = d;
-      inner.index.insert(inner.index.begin(), s.ranges.begin(), s.ranges.end());
-      inner.loops = enterLoops(enterLoops(d.loops, loopsNeeded(n, d), s.ranges), kMaxOpenRanges, srcs.subspan(1));
+      inner.index.insert(inner.index.begin(), s.reduced.begin(), s.reduced.end());
+      inner.loops = enterLoops(enterLoops(d.loops, loopsNeeded(n, d), s.reduced), kMaxOpenRanges, srcs.subspan(1));
       want(srcs[0], inner);
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;

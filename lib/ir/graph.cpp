@@ -150,6 +150,4 @@ RangeSetId Graph::without(RangeSetId a, std::span<const NodeId> ranges) {
   return rangeSets_.intern(left);
 }
 
-std::string shapeText(std::span<const Dim> shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
-
 }  // namespace uop

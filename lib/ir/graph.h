@@ -12,6 +12,7 @@
 #include "ir/op.h"
 #include "ir/scalar.h"
 #include "support/diagnostics.h"
+#include "support/shape.h"
 
 namespace uop {
 
@@ -152,8 +153,6 @@ class Graph {
   Interner<NodeId> rangeSets_;
   std::unordered_map<uint64_t, RangeSetId> unions_;
 };
-
-std::string shapeText(std::span<const Dim>);  // "[2,3]"
 
 // Every node that `roots` reach, ascending (so sources first). A CALL's body is another function and left out, unless
 // `bodies`.

@@ -1,0 +1,53 @@
+#include "cmd/common/signature.h"
+
+#include <algorithm>
+
+namespace uop {
+namespace {
+
+Shape shapeOf(const Graph& g, NodeId id) { return {g.shape(id).begin(), g.shape(id).end()}; }
+
+std::optional<int64_t> bound(const Graph& g, NodeId id, AttrKey key) {
+  return g.hasAttr(id, key) ? std::optional(g.attr(id, key)) : std::nullopt;
+}
+
+int64_t termsOf(const Graph& g, NodeId reduce) {
+  double terms = 1;
+  auto shape = g.shape(g.src(reduce, 0));
+  for (int64_t i = 0; i < g.attr(reduce, AttrKey::N); ++i) terms *= static_cast<double>(shape[static_cast<size_t>(i)]);
+  for (NodeId r : g.srcs(reduce).subspan(1)) terms *= static_cast<double>(g.constInt(g.src(r, 0)).value_or(1));
+  return static_cast<int64_t>(std::min(terms, 1e15));
+}
+
+}  // namespace
+
+Signature signatureOf(const Program& program) {
+  const Graph& g = program.graph;
+  Signature s;
+  auto roots = program.roots();
+  for (NodeId id : functionInfo(g, roots).params)
+    s.arguments.push_back({bindingName(g, id), g.dtype(id), shapeOf(g, id), g.attr(id, AttrKey::Slot), bound(g, id, AttrKey::Min), bound(g, id, AttrKey::Max)});
+  for (NodeId id : cone(g, roots, true))
+    if (g.op(id) == Op::Buffer)
+      s.buffers.push_back({bindingName(g, id), g.dtype(id), shapeOf(g, id), g.attr(id, AttrKey::Slot), g.attr(id, AttrKey::Const) != 0, 0});
+  std::ranges::sort(s.arguments, {}, &ArgumentInfo::slot);
+  std::ranges::sort(s.buffers, {}, &BufferInfo::slot);
+  for (const ResultDef& r : program.results)
+    if (isValue(g.dtype(r.node))) s.results.push_back({r.name, g.dtype(r.node), shapeOf(g, r.node), {}});
+  return s;
+}
+
+int64_t longestReduction(const Program& program) {
+  const Graph& g = program.graph;
+  int64_t longest = 1;
+  auto roots = program.roots();
+  for (NodeId id : cone(g, roots, true)) {
+    if (g.op(id) == Op::Reduce) longest = std::max(longest, termsOf(g, id));
+    if (g.op(id) == Op::Range && isSequential(g.kind(id))) longest = std::max(longest, g.constInt(g.src(id, 0)).value_or(1));
+  }
+  return longest;
+}
+
+std::string typeText(DType dtype, std::span<const int64_t> shape) { return std::string(name(dtype)) + " " + shapeText(shape); }
+
+}  // namespace uop

@@ -1,0 +1,155 @@
+#include "cmd/uopc/driver.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cmd/common/testing.h"
+
+namespace uop {
+namespace {
+
+using testing::Folder;
+using testing::Outcome;
+
+constexpr std::string_view kSum = R"(uop 1
+%x = PARAM slot=0 dtype=f32 shape=[4,8] name="x"
+%two = CONST value=2 dtype=f32
+%y = MUL %x %two
+%s = REDUCE %y op=ADD axes=[1]
+return s=%s
+)";
+
+Outcome uopc(std::vector<std::string> args) { return testing::call(uopc::run, "uopc", std::move(args)); }
+
+TEST_CASE("uopc: wrong usage is status 2") {
+  CHECK(uopc({"--nonsense"}).status == 2);
+  CHECK(uopc({}).err == "error: no program is given; uopc --help shows how\n");
+  CHECK(uopc({}).status == 2);
+  CHECK(uopc({"x.uop", "--emit=artefact"}).err.find("did you mean 'artifact'?") != std::string::npos);
+  CHECK(uopc({"x.uop", "-O7"}).status == 2);
+  CHECK(uopc({"x.uop", "--stop-after", "rangefy"}).err ==
+        "error: --stop-after rangefy: the pipeline 'cpu-O2' has no such pass; did you mean 'rangeify'?\n");
+  CHECK(uopc({"x.uop", "--set", "rangeify.materialise=true"}).err ==
+        "error: --set rangeify.materialise=true: rangeify has no option 'materialise'; did you mean 'materialize'?\n");
+  CHECK(uopc({"x.uop"}).err == "error: an artifact is a folder: give its name, -o OUT\n");
+  CHECK(uopc({"--describe", "simplfy"}).err == "error: there is no pass 'simplfy'; did you mean 'simplify'?\n");
+}
+
+TEST_CASE("uopc: help, version and lists go to standard output") {
+  for (const char* option : {"--help", "--version", "--list-passes", "--list-targets", "--list-rules", "--print-pipeline"}) {
+    INFO(option);
+    auto o = uopc({option});
+    CHECK(o.status == 0);
+    CHECK(o.err.empty());
+    CHECK(!o.out.empty());
+  }
+  CHECK(uopc({"--describe", "rangeify"}).out.find("max-kernel-nodes") != std::string::npos);
+}
+
+TEST_CASE("uopc: the input's faults are status 1, devices that are not there 4") {
+  Folder dir;
+  auto bad = dir.write("bad.uop", "uop 1\n%x = PARAMM slot=0\nreturn %x\n");
+  auto o = uopc({bad, "--emit=uop"});
+  CHECK(o.status == 1);
+  CHECK(o.err.starts_with(bad + ":2:6: error: unknown op 'PARAMM'"));
+  CHECK(uopc({dir / "none.uop", "--emit=uop"}).status == 1);
+  auto good = dir.write("good.uop", kSum);
+  CHECK(uopc({good, "--emit=ptx"}).status == 4);
+  CHECK(uopc({good, "--target", "cuda:sm_90", "-o", dir / "out"}).status == 4);
+  CHECK(uopc({good, "--pipeline", dir.write("p.json", "{\"version\": 1,\n")}).err.find("p.json:2:1: error: bad JSON") != std::string::npos);
+}
+
+TEST_CASE("uopc: canonical text is a fixed point") {
+  Folder dir;
+  auto first = uopc({dir.write("a.uop", kSum), "--emit=uop", "--stop-after=canonicalize"});
+  REQUIRE(first.status == 0);
+  auto second = uopc({dir.write("b.uop", first.out), "--emit=uop", "--stop-after=canonicalize"});
+  CHECK(second.out == first.out);
+}
+
+TEST_CASE("uopc: a printed pipeline is the pipeline") {
+  Folder dir;
+  auto printed = uopc({"--print-pipeline", "-O1", "--set", "simplify#2.limit=5"});
+  auto again = uopc({"--print-pipeline", "--pipeline", dir.write("p.json", printed.out)});
+  CHECK(again.out == printed.out);
+  CHECK(printed.out.find("\"limit\": 5") != std::string::npos);
+}
+
+TEST_CASE("uopc: a dump of any pass compiles on to the same bytes") {
+  Folder dir;
+  auto input = dir.write("in.uop", kSum);
+  for (const char* level : {"-O0", "-O1", "-O2"}) {
+    auto dumps = dir / ("dumps" + std::string(level));
+    REQUIRE(uopc({input, level, "-o", dir / ("whole" + std::string(level)), "--dump-after=all", "--dump-dir", dumps}).status == 0);
+    auto pipeline = nlohmann::json::parse(uopc({"--print-pipeline", level}).out);
+    std::map<std::string, int> seen;
+    size_t number = 0;
+    for (const auto& item : pipeline["passes"]) {
+      std::string pass = item["pass"];
+      int n = ++seen[pass];
+      std::string instance = n == 1 ? pass : pass + "#" + std::to_string(n);
+      char file[64];
+      std::snprintf(file, sizeof file, "%02zu-%s.uop", ++number, instance.c_str());
+      INFO(level << " " << file);
+      REQUIRE(uopc({dumps + "/" + file, level, "--start-after", instance, "--original", input, "-o", dir / "rest"}).status == 0);
+      for (const char* name : {"/manifest.json", "/program.uop", "/kernels/kernels.so"}) {
+        INFO(name);
+        bool same = dir.read("rest" + std::string(name)) == dir.read("whole" + std::string(level) + name);
+        CHECK(same);
+      }
+    }
+  }
+}
+
+TEST_CASE("uopc: code in every form") {
+  Folder dir;
+  auto input = dir.write("in.uop", kSum);
+  CHECK(uopc({input, "--emit=c"}).out.find("UOP_KERNEL") != std::string::npos);
+  CHECK(uopc({input, "--emit=source"}).out == uopc({input, "--emit=c"}).out);
+  CHECK(uopc({input, "--emit=llvm-ir", "-o", "-"}).out.find("define") != std::string::npos);
+  CHECK(uopc({input, "--emit=asm"}).out.find(".text") != std::string::npos);
+  CHECK(uopc({input, "--emit=obj", "-o", dir / "out.o"}).status == 0);
+  CHECK(dir.read("out.o").starts_with("\x7f" "ELF"));
+}
+
+TEST_CASE("uopc: twenty compilations give the same bytes") {
+  Folder dir;
+  auto input = dir.write("in.uop", kSum);
+  std::string first = uopc({input, "--emit=obj"}).out;
+  for (int i = 0; i < 20; ++i) CHECK(uopc({input, "--emit=obj"}).out == first);
+}
+
+TEST_CASE("uopc: verification, statistics, traces, dependencies") {
+  Folder dir;
+  auto input = dir.write("in.uop", kSum);
+  auto o = uopc({input, "-o", dir / "out", "--verify-each=run", "--stats", "--time-trace", dir / "trace.json", "--depfile", dir / "out.d"});
+  INFO(o.err);
+  CHECK(o.status == 0);
+  CHECK(o.err.find("rangeify") != std::string::npos);
+  auto trace = nlohmann::json::parse(dir.read("trace.json"));
+  CHECK(trace.contains("traceEvents"));
+  CHECK(dir.read("out.d") == dir / "out/manifest.json" + ": " + input + "\n");
+  CHECK(uopc({input, "-o", dir / "out", "--verify-each"}).status == 0);
+}
+
+TEST_CASE("uopc: pictures") {
+  Folder dir;
+  auto input = dir.write("in.uop", kSum);
+  CHECK(uopc({input, "--emit=uop", "--stop-after=canonicalize", "--dump-format=dot"}).out.starts_with("digraph"));
+  CHECK(uopc({input, "--stop-after=canonicalize", "--dump-format=svg"}).out.find("<svg") != std::string::npos);
+  CHECK(uopc({input, "--stop-after=canonicalize", "--dump-format=html"}).out.starts_with("<!DOCTYPE html>"));
+}
+
+TEST_CASE("uopc: an artifact never replaces a folder that is none") {
+  Folder dir;
+  auto input = dir.write("in.uop", kSum);
+  std::filesystem::create_directory(dir / "mine");
+  dir.write("mine/letter.txt", "dear");
+  auto o = uopc({input, "-o", dir / "mine"});
+  CHECK(o.status == 1);
+  CHECK(dir.read("mine/letter.txt") == "dear");
+  CHECK(dir.list().size() == 2);
+}
+
+}  // namespace
+}  // namespace uop
