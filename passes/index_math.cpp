@@ -61,7 +61,11 @@ void IndexMath::reshapeGroup(std::span<const NodeId> index, std::span<const Dim>
 
 std::vector<NodeId> IndexMath::reshape(std::span<const NodeId> index, std::span<const Dim> to, std::span<const Dim> from) {
   std::vector<NodeId> out;
-  if (std::ranges::find(to, 0) != to.end()) return std::vector<NodeId>(from.size(), g_.index(0));
+  if (auto empty = std::ranges::find(to, 0); empty != to.end()) {
+    // Never evaluated, but an index into an axis of no elements must not be a constant.
+    for (Dim d : from) out.push_back(d == 0 ? index[static_cast<size_t>(empty - to.begin())] : g_.index(0));
+    return out;
+  }
   size_t i = 0, k = 0;
   while (i < to.size() || k < from.size()) {
     size_t i0 = i, k0 = k;
