@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backends/cpu/link.h"
 #include "pass/form.h"
+#include "runtime/cpu_features.h"
 #include "support/hash.h"
 
 namespace uop {
@@ -13,7 +16,11 @@ constexpr std::string_view kLibraryFile = "kernels/kernels.so";
 
 Target manifestTarget(const TargetChoice& choice) {
   if (choice.name != "cpu") return {choice.name, "", {}};
-  return {"cpu", choice.cpu.cpu, cpu::requiredFeatures(choice.cpu)};
+  // Those that the loader cannot ask the CPU for (adx, sha) are reached by intrinsics only, which no kernel has.
+  auto known = knownCpuFeatures();
+  auto features = cpu::requiredFeatures(choice.cpu);
+  std::erase_if(features, [&](const std::string& f) { return std::ranges::find(known, f) == known.end(); });
+  return {"cpu", choice.cpu.cpu, std::move(features)};
 }
 
 // For the interpreter: no kernels; each result has a place of its own.
@@ -33,6 +40,10 @@ ProgramPlan interpreterPlan(const Signature& signature) {
   }
   m.memory.peakBytes = m.memory.arenaBytes;
   return plan;
+}
+
+void setFile(Manifest& m, const FileInfo& info) {
+  for (KernelInfo& k : m.kernels) k.file = info.file, k.sha256 = info.sha256, k.size = info.size;
 }
 
 FileInfo fileInfo(std::string name, std::string_view data) { return {std::move(name), static_cast<int64_t>(data.size()), sha256Hex(data)}; }
@@ -66,8 +77,7 @@ Result<FileList> artifactFiles(Built built, const Compilation& compilation) {
     if (!objects) return std::unexpected(objects.error());
     auto library = cpu::linkShared(*objects, "kernels.so");
     if (!library) return std::unexpected(library.error());
-    FileInfo info = fileInfo(std::string(kLibraryFile), *library);
-    for (KernelInfo& k : m.kernels) k.file = info.file, k.sha256 = info.sha256, k.size = info.size;
+    setFile(m, fileInfo(std::string(kLibraryFile), *library));
     files.emplace_back(kLibraryFile, std::move(*library));
   }
   m.program = fileInfo("program.uop", built.program);
@@ -81,6 +91,11 @@ Result<Jitted> jit(Built built, const Compilation& compilation) {
   if (!code) return std::unexpected(code.error());
   auto objects = compileUnits(built.units, compilation.target.cpu, compilation.optLevel);
   if (!objects) return std::unexpected(objects.error());
+  // What the files would be: a manifest in JSON names them.
+  std::string all;
+  for (const std::string& object : *objects) all += object;
+  setFile(built.plan.manifest, fileInfo(std::string(kLibraryFile), all));
+  built.plan.manifest.program = fileInfo("program.uop", built.program);
   for (const std::string& object : *objects)
     if (auto ok = (*code)->addObject(object); !ok) return std::unexpected(ok.error());
   return Jitted{std::move(built.plan.manifest), std::move(*code)};

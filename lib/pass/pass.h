@@ -65,8 +65,8 @@ struct PassInfo {
   Form needs, leaves;
   std::string_view help;
   std::vector<OptionSpec> options;
-  // Checks the options' values when the pipeline is read; the message is shown with their place in the file. May be null.
-  Result<void> (*check)(const PassOptions&) = nullptr;
+  // Checks the options' values when the pipeline is read; an error names the place, which begins with `place`. May be null.
+  Result<void> (*check)(const PassOptions&, std::string_view place) = nullptr;
 };
 
 using PassTable = std::span<const PassInfo>;

@@ -142,7 +142,7 @@ class Reader {
     if (v.is_object()) checkKeys(place, v, known);
     PassOptions result(std::move(values));
     if (info.check && diags_.errorCount() == before)
-      if (auto ok = info.check(result); !ok) problem(place, ok.error().message);
+      if (auto ok = info.check(result, place); !ok) diags_.add(ok.error());
     return result;
   }
 

@@ -68,7 +68,7 @@ Result<void> setOption(Pipeline& pipeline, std::string_view assignment) {
   values[std::string(option)] = *value;
   PassOptions changed(std::move(values));
   if (step->pass->check)
-    if (auto ok = step->pass->check(changed); !ok) return usage(ok.error().message);
+    if (auto ok = step->pass->check(changed, step->instance); !ok) return usage(ok.error().message);
   step->options = std::move(changed);
   return {};
 }

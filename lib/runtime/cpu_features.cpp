@@ -1,5 +1,6 @@
 #include "runtime/cpu_features.h"
 
+#include <cpuid.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,13 @@ struct Feature {
 // __builtin_cpu_supports wants a literal; the compiler's own table knows which register and which bit.
 #define SUPPORTS(llvm, gcc) Feature{llvm, [] { return __builtin_cpu_supports(gcc) != 0; }}
 
+// What that table lacks is asked by leaf, subleaf, register (0 EAX … 3 EDX) and bit (Intel SDM, CPUID).
+template <unsigned Leaf, unsigned Sub, unsigned Register, unsigned Bit>
+bool cpuidBit() {
+  unsigned r[4] = {};
+  return __get_cpuid_count(Leaf, Sub, &r[0], &r[1], &r[2], &r[3]) && (r[Register] >> Bit & 1);
+}
+
 const std::vector<Feature>& table() {
   static const std::vector<Feature> features = {
       SUPPORTS("aes", "aes"), SUPPORTS("avx", "avx"), SUPPORTS("avx2", "avx2"), SUPPORTS("avx512bf16", "avx512bf16"), SUPPORTS("avx512bitalg", "avx512bitalg"),
@@ -25,6 +33,9 @@ const std::vector<Feature>& table() {
       SUPPORTS("mmx", "mmx"), SUPPORTS("movbe", "movbe"), SUPPORTS("pclmul", "pclmul"), SUPPORTS("popcnt", "popcnt"), SUPPORTS("sse", "sse"), SUPPORTS("sse2", "sse2"), SUPPORTS("sse3", "sse3"),
       SUPPORTS("sse4.1", "sse4.1"), SUPPORTS("sse4.2", "sse4.2"), SUPPORTS("sse4a", "sse4a"), SUPPORTS("ssse3", "ssse3"), SUPPORTS("vaes", "vaes"), SUPPORTS("vpclmulqdq", "vpclmulqdq"),
       SUPPORTS("xop", "xop"),
+      {"adx", cpuidBit<7, 0, 1, 19>}, {"sha", cpuidBit<7, 0, 1, 29>}, {"tbm", cpuidBit<0x80000001, 0, 2, 21>}, {"avxifma", cpuidBit<7, 1, 0, 23>},
+      {"avxvnniint8", cpuidBit<7, 1, 3, 4>}, {"avxneconvert", cpuidBit<7, 1, 3, 5>}, {"avxvnniint16", cpuidBit<7, 1, 3, 10>},
+      {"amx-bf16", cpuidBit<7, 0, 3, 22>}, {"amx-tile", cpuidBit<7, 0, 3, 24>}, {"amx-int8", cpuidBit<7, 0, 3, 25>}, {"amx-fp16", cpuidBit<7, 1, 0, 21>},
   };
   return features;
 }

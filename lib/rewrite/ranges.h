@@ -1,0 +1,61 @@
+// Facts about nodes that guards ask for, each a dense table over node ids that grows as ids are asked for: value ranges
+// of integers and bool, which constant a node is a broadcast of, the canonical order of operands, the size of a sum.
+#pragma once
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace uop {
+
+__extension__ typedef __int128 Wide;
+
+// A set of integer values lo … hi; empty for what is not an integer or bool.
+struct Interval {
+  Wide lo = 0, hi = -1;
+  bool empty() const { return lo > hi; }
+  bool single() const { return lo == hi; }
+  bool contains(Wide v) const { return lo <= v && v <= hi; }
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+Interval fullRange(DType);                      // empty for floats
+Interval intervalOf(Scalar, DType);
+// The values of op over operands in the given ranges. Where the exact result may leave the dtype it wraps: the range is
+// then the dtype's whole one, and *wraps is set. `operand` is the dtype of the last source.
+Interval applyOp(Op, DType operand, DType result, std::span<const Interval>, bool* wraps = nullptr);
+
+class ValueRanges {
+ public:
+  explicit ValueRanges(const Graph& g) : g_(g) {}
+
+  Interval get(NodeId id) { return facts(id).range; }
+  // The CONST that `id` is, perhaps behind movement ops that only repeat it; else kNoNode.
+  NodeId constant(NodeId id) { return facts(id).constant; }
+  // Whether `a` stands before `b` as an operand: constants last, deep expressions first, then by structure alone, so that
+  // the order outlives renumbering.
+  bool before(NodeId a, NodeId b);
+  // Leaves of the sum that `id` is, at most 255.
+  unsigned terms(NodeId id) { return facts(id).terms; }
+
+ private:
+  struct Facts {
+    Interval range;
+    uint64_t hash = 0;
+    NodeId constant = kNoNode;
+    uint32_t height = 0;
+    uint8_t terms = 1;
+  };
+  const Facts& facts(NodeId id) {
+    while (table_.size() <= id) table_.push_back(compute(static_cast<NodeId>(table_.size())));
+    return table_[id];
+  }
+  Facts compute(NodeId id);
+  Interval range(NodeId id) const;
+  Interval rangeOfLoop(NodeId id) const;
+  uint64_t hashOf(NodeId id) const;
+
+  const Graph& g_;
+  std::vector<Facts> table_;
+};
+
+}  // namespace uop

@@ -1,0 +1,38 @@
+#include "rewrite/rule.h"
+
+#include "rewrite/guards.h"
+
+namespace uop {
+
+Result<CompiledRule> compileRule(Rule rule, bool builtin) {
+  CompiledRule out{.rule = std::move(rule), .terms = {}, .guards = {}, .builtin = builtin};
+  const Rule& r = out.rule;
+  auto match = parseWhole(r.name, r.match, Place::Pattern, out.terms);
+  if (!match) return std::unexpected(match.error());
+  if (out.terms[*match].kind != Term::Kind::Apply) return fail(Diag::RuleError, r.name, "the pattern must be an op over terms, not a variable or a literal alone");
+  out.match = *match;
+  if (!r.build) {
+    auto replace = parseWhole(r.name, r.replace, Place::Replacement, out.terms);
+    if (!replace) return std::unexpected(replace.error());
+    out.replace = *replace;
+  }
+  for (const std::string& text : r.guards) {
+    auto guard = parseGuard(r.name, text, out.terms);
+    if (!guard) return std::unexpected(guard.error());
+    out.guards.push_back(std::move(*guard));
+  }
+  return out;
+}
+
+Result<void> RuleSet::add(const std::vector<Rule>& rules, bool builtin) {
+  for (const Rule& rule : rules) {
+    auto compiled = compileRule(rule, builtin);
+    if (!compiled) return std::unexpected(compiled.error());
+    compiled->index = static_cast<uint32_t>(rules_.size());
+    byRoot_[static_cast<size_t>(compiled->terms[compiled->match].op)].push_back(compiled->index);
+    rules_.push_back(std::move(*compiled));
+  }
+  return {};
+}
+
+}  // namespace uop

@@ -1,0 +1,23 @@
+// Casts. A step that is exact may go. f16 and bf16 may be kept in f32 between fused ops, and a CAST sees the rounded
+// value: so a round trip through a wider type, which rounds, stays on them.
+#include "passes/rules.h"
+
+namespace uop {
+
+std::vector<Rule> castRules() {
+  return {
+      {"cast-same", "(CAST ?x dtype=?d)", "?x", {"samedtype(?x, ?d)"}},
+      {"cast-widen", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"widens(?x, ?a)", "otherdtype(?x, ?b)"}},
+      {"cast-back", "(CAST (CAST ?x dtype=?a) dtype=?b)", "?x", {"widens(?x, ?a)", "samedtype(?x, ?b)", "nothalf(?x)"}},
+      {"cast-narrow", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"int(?x)", "keepsbits(?a, ?b)"}},
+      {"cast-fits", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"int(?x)", "int(?a)", "nowrap((CAST ?x dtype=?a))"}},
+      {"bitcast-same", "(BITCAST ?x dtype=?d)", "?x", {"samedtype(?x, ?d)"}},
+      {"bitcast-int", "(BITCAST ?x dtype=?d)", "(CAST ?x dtype=?d)", {"int(?x)", "int(?d)"}},
+      {"bitcast-twice", "(BITCAST (BITCAST ?x dtype=?a) dtype=?b)", "(BITCAST ?x dtype=?b)", {"int(?a)"},
+       "moves bits of floats: checked by evaluation"},
+      {"lt-cast-cast", "(CMPLT (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPLT ?x ?y)", {"samedtype(?x, ?y)", "widens(?x, ?d)", "nothalf(?x)"}},
+      {"ne-cast-cast", "(CMPNE (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPNE ?x ?y)", {"samedtype(?x, ?y)", "widens(?x, ?d)", "nothalf(?x)"}},
+  };
+}
+
+}  // namespace uop
