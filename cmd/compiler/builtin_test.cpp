@@ -25,12 +25,13 @@ TEST_CASE("every option's default has its type, every pass its help") {
   for (const PassInfo& pass : passes()) {
     INFO(pass.name);
     CHECK(!pass.help.empty());
-    SourceBuffer source("t", "{\"version\": 1, \"passes\": []}");
+    auto defaults = nlohmann::ordered_json::object();
+    for (const OptionSpec& o : pass.options) defaults[std::string(o.name)] = nlohmann::ordered_json::parse(o.def);
     for (const OptionSpec& o : pass.options) {
       INFO(o.name);
       CHECK(!o.help.empty());
       Pipeline p;
-      p.steps.push_back({&pass, std::string(pass.name), PassOptions(), ""});
+      p.steps.push_back({&pass, std::string(pass.name), PassOptions(defaults), ""});
       CHECK(setOption(p, std::string(pass.name) + "." + std::string(o.name) + "=" + std::string(o.def)));
     }
   }

@@ -13,10 +13,10 @@ using GuardFn = bool (*)(const Match&);
 using BuildFn = NodeId (*)(Match&);  // kNoNode: the rule does not apply after all
 
 struct Rule {
-  std::string name, match, replace;
-  std::vector<std::string> guards;  // all must hold; guards.def is the closed list
+  std::string name = {}, match = {}, replace = {};
+  std::vector<std::string> guards = {};  // all must hold; guards.def is the closed list
   // Why no proof by Z3 covers it; what does instead.
-  std::string unproved;
+  std::string unproved = {};
   bool fastOnly = false;            // applies only under "fp": "fast"
   // For the few rules whose guard or replacement is no term: then `replace` is for the reader.
   GuardFn when = nullptr;
