@@ -132,6 +132,26 @@ TEST_CASE("uopc: verification, statistics, traces, dependencies") {
   CHECK(uopc({input, "-o", dir / "out", "--verify-each"}).status == 0);
 }
 
+TEST_CASE("uopc: a pipeline's own rules are applied, counted and checked") {
+  Folder dir;
+  auto input = dir.write("in.uop", "uop 1\n%x = PARAM slot=0 dtype=f32 shape=[4]\n%a = NEG %x\n%b = NEG %a\n%y = ADD %b %x\nreturn y=%y\n");
+  auto pipeline = [&](const std::string& passes) { return dir.write("p.json", "{\"version\": 1, \"passes\": [\"canonicalize\", " + passes + "]}"); };
+  auto file = pipeline(R"J({"pass": "rules", "rules": [{"name": "double-neg", "match": "(NEG (NEG ?x))", "replace": "?x"}]})J");
+  auto o = uopc({input, "--pipeline", file, "--emit=uop", "--stats"});
+  CHECK(o.status == 0);
+  CHECK(o.out.find("NEG") == std::string::npos);
+  CHECK(o.err.find("1 double-neg") != std::string::npos);
+  o = uopc({input, "--pipeline", pipeline(R"J({"pass": "simplify", "rules": ["algbra"]})J"), "--emit=uop"});
+  CHECK(o.status == 1);
+  CHECK(o.err == file + ": error: passes[1].rules[0]: there is no rule set 'algbra'; did you mean 'algebra'?\n");
+  o = uopc({input, "--pipeline", pipeline(R"J({"pass": "rules", "rules": [{"name": "bad", "match": "(NEG ?x)", "replace": "?y"}]})J"), "--emit=uop"});
+  CHECK(o.status == 1);
+  CHECK(o.err.find("passes[1].rules") != std::string::npos);
+  o = uopc({input, "--pipeline", pipeline("\"rangeify\""), "--emit=uop"});
+  CHECK(o.err.find("passes[1]: rangeify needs a program of form 'flat'") != std::string::npos);
+  CHECK(uopc({input, "--pipeline", pipeline("\"inline-calls\""), "-o", dir / "out"}).err.find("end it with lower-kernels") != std::string::npos);
+}
+
 TEST_CASE("uopc: pictures") {
   Folder dir;
   auto input = dir.write("in.uop", kSum);
