@@ -154,7 +154,7 @@ Result<void> parseArgument(std::string_view rule, std::string_view guardText, st
     call.args.push_back(0);
     text.remove_prefix(first.size());
   } else {
-    auto term = parseTerm(rule, text, Place::Guard, terms);
+    auto term = parseTerm(rule, text, TermPlace::Guard, terms);
     if (!term) return std::unexpected(term.error());
     if (wantsVariable(guard) && terms[*term].kind != Term::Kind::Var) return bad("a variable is expected");
     call.args.push_back(*term);

@@ -16,7 +16,7 @@ bool isNameChar(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'
 
 class TermParser {
  public:
-  TermParser(std::string_view rule, std::string_view text, Place place, Terms& terms) : rule_(rule), text_(text), place_(place), t_(terms) {}
+  TermParser(std::string_view rule, std::string_view text, TermPlace place, Terms& terms) : rule_(rule), text_(text), place_(place), t_(terms) {}
   Result<TermId> term(size_t depth = 0);
   void space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
@@ -52,7 +52,7 @@ class TermParser {
   }
 
   std::string_view rule_, text_;
-  Place place_;
+  TermPlace place_;
   Terms& t_;
   size_t at_ = 0;
   bool computing_ = false;
@@ -67,7 +67,7 @@ Result<VarId> TermParser::nameVar(std::vector<std::string>& names, bool attr) {
   if (it != names.end()) return static_cast<VarId>(it - names.begin());
   const auto& others = attr ? t_.vars : t_.attrVars;
   if (std::ranges::find(others, name) != others.end()) return bad("?{} is used both for a node and for an attribute", name);
-  if (place_ != Place::Pattern) return bad("?{} is unbound: the pattern does not mention it", name);
+  if (place_ != TermPlace::Pattern) return bad("?{} is unbound: the pattern does not mention it", name);
   if (names.size() >= kMaxVars) return bad("more than {} variables", kMaxVars);
   names.emplace_back(name);
   if (!attr) t_.isConst.push_back(false);
@@ -80,7 +80,7 @@ Result<TermId> TermParser::variable() {
   if (peek() == ':') {
     ++at_;
     if (word() != "const") return bad("expected 'const' after ':'");
-    if (place_ != Place::Pattern) return bad("':const' belongs into the pattern");
+    if (place_ != TermPlace::Pattern) return bad("':const' belongs into the pattern");
     t_.isConst[*var] = true;
   }
   if (computing_ && !t_.isConst[*var]) return bad("(= ...) computes on constants, and ?{} is not bound by ?{}:const", t_.vars[*var], t_.vars[*var]);
@@ -102,7 +102,7 @@ Result<TermId> TermParser::list(size_t depth) {
   ++at_;
   space();
   if (peek() == '=') {
-    if (place_ == Place::Pattern) return bad("(= ...) does not belong into the pattern");
+    if (place_ == TermPlace::Pattern) return bad("(= ...) does not belong into the pattern");
     ++at_;
     Term term;
     term.kind = Term::Kind::Compute;
@@ -120,13 +120,13 @@ Result<TermId> TermParser::list(size_t depth) {
   if (name == "CONST") return literal();
   Term term;
   term.kind = Term::Kind::Apply;
-  if (name == "GCD" && (computing_ || place_ == Place::Guard)) {
+  if (name == "GCD" && (computing_ || place_ == TermPlace::Guard)) {
     term.kind = Term::Kind::Gcd;
   } else {
     auto op = opByName(name);
     if (!op) return bad("unknown op '{}'{}", name, suggest(name, {opNames().begin(), opNames().end()}));
     term.op = *op;
-    if ((computing_ || place_ == Place::Guard) && !hasTrait(*op, trait::Elementwise)) return bad("{} is not element-wise", name);
+    if ((computing_ || place_ == TermPlace::Guard) && !hasTrait(*op, trait::Elementwise)) return bad("{} is not element-wise", name);
   }
   return apply(std::move(term), name, depth);
 }
@@ -162,7 +162,7 @@ Result<void> TermParser::checkShape(const Term& term, std::string_view name) {
     std::string want = row.minSrc == row.maxSrc ? fmt::format("{}", row.minSrc) : row.maxSrc == kMany ? fmt::format("at least {}", row.minSrc) : fmt::format("{} to {}", row.minSrc, row.maxSrc);
     return bad("{} takes {} sources, found {}", name, want, term.args.size());
   }
-  if (place_ == Place::Pattern) return {};
+  if (place_ == TermPlace::Pattern) return {};
   for (size_t i = 0; i < row.attrCount; ++i)
     if (!row.optional[i] && std::ranges::find(term.attrs, row.attrs[i], &AttrTerm::key) == term.attrs.end()) return bad("{} needs {}=", name, attrName(row.attrs[i]));
   return {};
@@ -252,7 +252,7 @@ Result<TermId> TermParser::literal() {
   space();
   if (isNameChar(peek())) {
     std::string_view key = word();
-    if (key != "like" || place_ == Place::Pattern) return bad("CONST takes a literal{}, found '{}'", place_ == Place::Pattern ? "" : " and like=?x", key);
+    if (key != "like" || place_ == TermPlace::Pattern) return bad("CONST takes a literal{}, found '{}'", place_ == TermPlace::Pattern ? "" : " and like=?x", key);
     if (peek() != '=') return bad("expected '=' after like, found {}", found());
     ++at_;
     if (peek() != '?') return bad("expected ?name after like=, found {}", found());
@@ -278,14 +278,14 @@ VarId Terms::attrVar(std::string_view name) const {
   return it == attrVars.end() ? kNoVar : static_cast<VarId>(it - attrVars.begin());
 }
 
-Result<TermId> parseTerm(std::string_view rule, std::string_view& text, Place place, Terms& terms) {
+Result<TermId> parseTerm(std::string_view rule, std::string_view& text, TermPlace place, Terms& terms) {
   TermParser parser(rule, text, place, terms);
   auto id = parser.term();
   if (id) text.remove_prefix(parser.at());
   return id;
 }
 
-Result<TermId> parseWhole(std::string_view rule, std::string_view text, Place place, Terms& terms) {
+Result<TermId> parseWhole(std::string_view rule, std::string_view text, TermPlace place, Terms& terms) {
   TermParser parser(rule, text, place, terms);
   auto id = parser.term();
   if (!id) return id;

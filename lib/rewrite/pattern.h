@@ -66,11 +66,11 @@ struct Terms {
 };
 
 // What may stand in a term. A pattern binds variables; the others use those that are bound.
-enum class Place : uint8_t { Pattern, Replacement, Guard };
+enum class TermPlace : uint8_t { Pattern, Replacement, Guard };
 
 // Reads one term of rule `rule` from the front of `text`, which it shortens. Errors: Diag::RuleError.
-Result<TermId> parseTerm(std::string_view rule, std::string_view& text, Place, Terms&);
+Result<TermId> parseTerm(std::string_view rule, std::string_view& text, TermPlace, Terms&);
 // The same of a text that is one term and nothing more.
-Result<TermId> parseWhole(std::string_view rule, std::string_view text, Place, Terms&);
+Result<TermId> parseWhole(std::string_view rule, std::string_view text, TermPlace, Terms&);
 
 }  // namespace uop

@@ -7,12 +7,12 @@ namespace uop {
 Result<CompiledRule> compileRule(Rule rule, bool builtin) {
   CompiledRule out{.rule = std::move(rule), .terms = {}, .guards = {}, .builtin = builtin};
   const Rule& r = out.rule;
-  auto match = parseWhole(r.name, r.match, Place::Pattern, out.terms);
+  auto match = parseWhole(r.name, r.match, TermPlace::Pattern, out.terms);
   if (!match) return std::unexpected(match.error());
   if (out.terms[*match].kind != Term::Kind::Apply) return fail(Diag::RuleError, r.name, "the pattern must be an op over terms, not a variable or a literal alone");
   out.match = *match;
   if (!r.build) {
-    auto replace = parseWhole(r.name, r.replace, Place::Replacement, out.terms);
+    auto replace = parseWhole(r.name, r.replace, TermPlace::Replacement, out.terms);
     if (!replace) return std::unexpected(replace.error());
     out.replace = *replace;
   }
