@@ -3,18 +3,25 @@
 #include "passes/rules.h"
 
 namespace uop {
+namespace {
+const std::string kFloat = "casts of floats: checked by evaluation on special operands";
+}
 
 std::vector<Rule> castRules() {
   return {
       {"cast-same", "(CAST ?x dtype=?d)", "?x", {"samedtype(?x, ?d)"}},
-      {"cast-widen", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"widens(?x, ?a)", "otherdtype(?x, ?b)"}},
+      // Not an integer through a float to an integer, which saturates where a direct cast wraps.
+      {"cast-widen-int", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"widens(?x, ?a)", "nonfloat(?a)", "otherdtype(?x, ?b)"}},
+      {"cast-widen-float", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"float(?x)", "widens(?x, ?a)", "otherdtype(?x, ?b)"}, kFloat},
+      {"cast-to-float", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"widens(?x, ?a)", "float(?b)", "otherdtype(?x, ?b)"}, kFloat},
+      {"cast-bool", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"bool(?x)", "otherdtype(?x, ?b)"}},
       {"cast-back", "(CAST (CAST ?x dtype=?a) dtype=?b)", "?x", {"widens(?x, ?a)", "samedtype(?x, ?b)", "nothalf(?x)"}},
       {"cast-narrow", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"int(?x)", "keepsbits(?a, ?b)"}},
       {"cast-fits", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"int(?x)", "int(?a)", "nowrap((CAST ?x dtype=?a))"}},
       {"bitcast-same", "(BITCAST ?x dtype=?d)", "?x", {"samedtype(?x, ?d)"}},
       {"bitcast-int", "(BITCAST ?x dtype=?d)", "(CAST ?x dtype=?d)", {"int(?x)", "int(?d)"}},
       {"bitcast-twice", "(BITCAST (BITCAST ?x dtype=?a) dtype=?b)", "(BITCAST ?x dtype=?b)", {"int(?a)"},
-       "moves bits of floats: checked by evaluation"},
+       kFloat},
       {"lt-cast-cast", "(CMPLT (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPLT ?x ?y)", {"samedtype(?x, ?y)", "widens(?x, ?d)", "nothalf(?x)"}},
       {"ne-cast-cast", "(CMPNE (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPNE ?x ?y)", {"samedtype(?x, ?y)", "widens(?x, ?d)", "nothalf(?x)"}},
   };

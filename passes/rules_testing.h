@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/eval.h"
+#include "ir/program.h"
 #include "passes/rules.h"
 #include "rewrite/guards.h"
 
@@ -28,6 +29,10 @@ class Typing {
     std::iota(parent_.begin(), parent_.end(), size_t{0});
     fixed_.assign(parent_.size(), DType::Void);
     for (size_t i = 0; i < t_.pool.size(); ++i) relate(static_cast<TermId>(i));
+    // Guards that compare values compare those of one dtype.
+    for (const GuardCall& call : rule.guards)
+      for (size_t i = 1; i < call.args.size(); ++i)
+        if (static_cast<Guard>(call.guard) > Guard::keepsbits_ && call.attrVars[i] == kNoVar) unite(call.args[0], call.args[i]);
     // A replacement has its root's dtype; a condition is bool.
     if (!rule.rule.build) unite(rule.match, rule.replace);
     for (size_t i = 0; i < t_.pool.size(); ++i)
