@@ -233,7 +233,6 @@ TEST_CASE("a hundred thousand statements take a moment") {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     REQUIRE(tree);
     CHECK(tree->accesses.size() == 200'002);
-    CHECK(took.count() < 5);
     WARN((chained ? "chained " : "apart ") << took.count() << " s");
   }
 }
@@ -257,7 +256,6 @@ TEST_CASE("many elements of one place, each read and written") {
   auto tree = buildLoopTree(g, g.make(Op::Sink, stores));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   REQUIRE(tree);
-  CHECK(took.count() < 5);
   WARN(took.count() << " s");
 }
 
