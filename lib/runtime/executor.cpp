@@ -272,6 +272,8 @@ Result<void> Session::bind(std::string_view name, Tensor value) {
       if (!own) return std::unexpected(own.error());
       value = std::move(*own);
     }
+    // What snapshot kept of the old block has nowhere to go back to.
+    std::erase_if(s.kept, [&](const auto& k) { return s.argumentBound[*i] && k.first == s.arguments[*i].data(); });
     s.arguments[*i] = std::move(value);
     s.argumentBound[*i] = true;
     s.prepared = false;
@@ -348,8 +350,11 @@ Result<void> Session::snapshot() {
       if (auto r = keep(b.dtype, b.shape, s.state.get() + b.offset); !r) return r;
   std::vector<bool> written(s.arguments.size());
   for (const Launch& l : s.m().launches)
-    for (const LaunchArg& a : l.args)
-      if (a.kind == LaunchArg::Kind::Place && a.write && a.place.base == Base::Argument) written[static_cast<size_t>(a.place.index)] = true;
+    for (const LaunchArg& a : l.args) {
+      if (a.kind != LaunchArg::Kind::Place || !a.write) continue;
+      const Place& real = a.place.base == Base::Result ? s.m().results[static_cast<size_t>(a.place.index)].place : a.place;
+      if (real.base == Base::Argument) written[static_cast<size_t>(real.index)] = true;
+    }
   for (size_t i = 0; i < written.size(); ++i)
     if (written[i] && s.argumentBound[i])
       if (auto r = keep(s.m().arguments[i].dtype, s.m().arguments[i].shape, s.arguments[i].data()); !r) return r;

@@ -83,13 +83,14 @@ Checker::R Checker::state() {
   const MemoryPlan& p = m_.memory;
   if (p.alignment != static_cast<int64_t>(kAlignment)) return wrong("memory.alignment", fmt::format("is {}, expected {}", p.alignment, kAlignment));
   if (p.peakBytes > p.arenaBytes) return wrong("memory.peak_bytes", "is more than arena_bytes");
+  if (p.arenaBytes < 0 || p.stateBytes < 0 || p.peakBytes < 0 || p.scratchBytesPerThread < 0) return wrong("memory", "is negative");
   constexpr int64_t most = int64_t{1} << 50;
   if (p.arenaBytes > most || p.stateBytes > most || p.scratchBytesPerThread > most) return wrong("memory", "is more than any machine has");
   std::vector<std::pair<int64_t, int64_t>> taken;
   auto place = [&](const auto& item, std::string at) -> R {
     auto bytes = static_cast<int64_t>(*byteCount(item.dtype, item.shape));
     if (item.offset % static_cast<int64_t>(kAlignment) != 0) return wrong(at, "is not aligned");
-    if (item.offset > p.stateBytes || bytes > p.stateBytes - item.offset) return wrong(at, "leaves the state");
+    if (item.offset < 0 || item.offset > p.stateBytes || bytes > p.stateBytes - item.offset) return wrong(at, "leaves the state");
     if (bytes) taken.emplace_back(item.offset, item.offset + bytes);
     return {};
   };
@@ -102,7 +103,7 @@ Checker::R Checker::state() {
 }
 
 int64_t Checker::sizeOf(Base base, int64_t index) const {
-  auto of = [&](const auto& list) -> int64_t { return index < static_cast<int64_t>(list.size()) ? static_cast<int64_t>(*byteCount(list[static_cast<size_t>(index)].dtype, list[static_cast<size_t>(index)].shape)) : -1; };
+  auto of = [&](const auto& list) -> int64_t { return index >= 0 && index < static_cast<int64_t>(list.size()) ? static_cast<int64_t>(*byteCount(list[static_cast<size_t>(index)].dtype, list[static_cast<size_t>(index)].shape)) : -1; };
   switch (base) {
     case Base::Argument: return of(m_.arguments);
     case Base::Buffer: return of(m_.buffers);
@@ -118,7 +119,7 @@ Checker::R Checker::place(const Place& p, const std::string& at, bool ofResult) 
   if (size < 0) return wrong(at + ".index", fmt::format("there is no {} {}", baseName(p.base), p.index));
   if (ofResult && p.base == Base::Result) return wrong(at + ".base", "a result cannot lie in a result");
   if (!ofResult && p.base == Base::Argument && m_.arguments[static_cast<size_t>(p.index)].isScalar()) return wrong(at + ".index", "a scalar argument is no place");
-  if (p.offset > size || p.bytes > size - p.offset) return wrong(at + ".offset", fmt::format("{} bytes at {} leave the {} of {} bytes", p.bytes, p.offset, baseName(p.base), size));
+  if (p.offset < 0 || p.bytes < 0 || p.offset > size || p.bytes > size - p.offset) return wrong(at + ".offset", fmt::format("{} bytes at {} leave the {} of {} bytes", p.bytes, p.offset, baseName(p.base), size));
   return {};
 }
 
@@ -163,7 +164,7 @@ Checker::R Checker::files() {
     auto it = std::find_if(m_.files.begin(), m_.files.end(), [&](const FileInfo& f) { return f.file == c.file; });
     if (it == m_.files.end()) return wrong(at, "is not among files");
     auto bytes = static_cast<int64_t>(*byteCount(c.dtype, c.shape));
-    if (c.fileOffset > it->size || bytes > it->size - c.fileOffset) return wrong(at, "is too short for the constant");
+    if (c.fileOffset < 0 || c.fileOffset > it->size || bytes > it->size - c.fileOffset) return wrong(at, "is too short for the constant");
   }
   return {};
 }
@@ -201,7 +202,9 @@ Checker::R Checker::launch(const Launch& l, const std::string& at) {
     std::string inner = fmt::format("{}.args[{}]", at, i);
     if (a.kind == LaunchArg::Kind::Place) {
       TRY(place(a.place, inner, false));
-      if (a.write && a.place.base == Base::Buffer && m_.buffers[static_cast<size_t>(a.place.index)].isConst) return wrong(inner + ".write", "writes a const buffer");
+      // A result may be another name of a buffer.
+      const Place& real = a.place.base == Base::Result ? m_.results[static_cast<size_t>(a.place.index)].place : a.place;
+      if (a.write && real.base == Base::Buffer && m_.buffers[static_cast<size_t>(real.index)].isConst) return wrong(inner + ".write", "writes a const buffer");
       continue;
     }
     if (a.index < 0 || a.index >= static_cast<int64_t>(m_.arguments.size())) return wrong(inner + ".index", fmt::format("there is no argument {}", a.index));

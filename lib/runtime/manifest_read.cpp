@@ -174,7 +174,9 @@ Manifest readAll(const At& at) {
     ConstantInfo& info = m.constants.emplace_back();
     readTensor(c, info);
     info.offset = c["offset"].amount();
-    if (c.has("file")) info.file = c["file"].string(), info.fileOffset = c["file_offset"].amount();
+    if (!c.has("file")) continue;
+    info.file = c["file"].string(), info.fileOffset = c["file_offset"].amount();
+    if (info.file.empty()) c["file"].wrong("is empty");
   }
   for (const At& r : at["results"].list()) {
     ResultInfo& info = m.results.emplace_back();

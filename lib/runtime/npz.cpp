@@ -79,6 +79,7 @@ std::string sourceBytes(zip_source_t* source) {
 }  // namespace
 
 Result<ArrayMap> parseNpz(std::string_view data, std::string_view name) {
+  if (data.empty()) return fail(Diag::BadFile, name, "the file is empty");  // which libzip takes for an archive without entries
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(data.data(), data.size(), 0, &error);

@@ -4,22 +4,48 @@
 #include <charconv>
 #include <cmath>
 
+#include "runtime/half.h"
+
 namespace uop {
 namespace {
 
 constexpr int64_t kThreshold = 1000, kEdge = 3;
-constexpr size_t kLineWidth = 75;
+constexpr size_t kLineWidth = 75, kAllDigits = 400;
 
-std::string shortest(double v, DType d, int precision) {
+// The fewest digits that give the value back in its dtype, as a double: 0.1 for the f16 nearest to 0.1.
+double fewestDigits(double v, DType d) {
+  if (d == DType::F64) return v;
+  auto narrow = [d](double x) {
+    auto f = static_cast<float>(x);
+    return d == DType::F16 ? halfToFloat(floatToHalf(f)) : d == DType::BF16 ? bfloatToFloat(floatToBfloat(f)) : f;
+  };
   char buffer[64];
-  auto end = d == DType::F64 ? std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::fixed).ptr
-                             : std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v), std::chars_format::fixed).ptr;
+  for (int digits = 0; digits < 9; ++digits) {
+    auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific, digits).ptr;
+    double back = v;
+    std::from_chars(buffer, end, back);
+    if (narrow(back) == narrow(v)) return back;
+  }
+  return v;
+}
+
+// Fixed or scientific, at most `precision` digits after a point that is always there ("1.", "1.5e-05"); no zeros at its end.
+std::string shortest(double v, DType d, std::chars_format format, size_t precision) {
+  char buffer[512];
+  // An array's numbers have all digits before the point, 24128 in f16, a scalar the fewest: 24130.
+  bool whole = format == std::chars_format::fixed && std::fabs(v) >= 1024 && precision != kAllDigits;
+  bool f32 = whole && d == DType::F32;  // to_chars knows what the fewest digits after the point are
+  auto end = f32 ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v), format).ptr
+                 : std::to_chars(buffer, buffer + sizeof buffer, whole ? v : fewestDigits(v, d), format).ptr;
   std::string text(buffer, end);
-  size_t dot = text.find('.');
-  if (dot == std::string::npos) return text + ".";
-  if (text.size() - dot - 1 > static_cast<size_t>(precision)) {
-    text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::fixed, precision).ptr);
-    while (text.back() == '0') text.pop_back();
+  auto split = [&] { return std::min(text.find('e'), text.size()); };
+  if (size_t dot = text.find('.'); dot == std::string::npos) {
+    text.insert(split(), ".");
+  } else if (split() - dot - 1 > precision) {
+    text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, v, format, static_cast<int>(precision)).ptr);
+    size_t stop = split(), keep = stop;
+    while (text[keep - 1] == '0') --keep;
+    text.erase(keep, stop - keep);
   }
   return text;
 }
@@ -66,11 +92,13 @@ class Printer {
       if (!floats || !std::isfinite(a) || a == 0) continue;
       most = std::max(most, a), least = std::min(least, a);
     }
-    if (most > 0) exponent = most >= 1e8 || least < 1e-4 || most / least > 1000;
+    // numpy compares in the array's dtype: the f32 nearest to 1e-4 is not below 1e-4.
+    double small = t_.dtype == DType::F64 ? 1e-4 : t_.dtype == DType::F16 ? halfToFloat(floatToHalf(1e-4f)) : 1e-4f;
+    if (most > 0) exponent = most >= 1e8 || least < small || most / least > 1000;
     if (t_.shape.empty()) exponent = most >= 1e16 || (most > 0 && least < 1e-4);
     for (int64_t i : shown_) texts_.push_back(floats ? floatText(t_.asDouble(i), exponent) : integerText(i));
-    if (floats && !t_.shape.empty()) alignFractions();
-    size_t width = 0;
+    if (floats && !t_.shape.empty()) alignFractions(exponent);
+    size_t width = t_.dtype == DType::Bool ? 5 : 0;  // that of False, shown or not
     for (const auto& s : texts_) width = std::max(width, s.size());
     if (!t_.shape.empty())
       for (auto& s : texts_) s.insert(0, width - s.size(), ' ');
@@ -84,36 +112,39 @@ class Printer {
   std::string floatText(double v, bool exponent) const {
     if (std::isnan(v)) return "nan";
     if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-    int precision = t_.shape.empty() ? 17 : 8;
-    if (!exponent) {
-      std::string text = shortest(v, t_.dtype, precision);
-      return t_.shape.empty() && text.back() == '.' ? text + "0" : text;
-    }
-    char buffer[64];
-    auto end = t_.dtype == DType::F64 ? std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr
-                                      : std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v), std::chars_format::scientific).ptr;
-    std::string text(buffer, end);
-    size_t e = text.find('e'), dot = text.find('.');
-    if (dot == std::string::npos && !t_.shape.empty()) text.insert(e, ".");
-    else if (dot != std::string::npos && e - dot - 1 > static_cast<size_t>(precision)) text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific, precision).ptr);
-    return text;
+    bool scalar = t_.shape.empty();
+    std::string text = shortest(v, t_.dtype, exponent ? std::chars_format::scientific : std::chars_format::fixed, scalar ? kAllDigits : 8);
+    if (!scalar) return text;
+    // A scalar is written as Python does: 1.0 and 1e+16.
+    if (size_t dot = text.find(".e"); dot != std::string::npos) text.erase(dot, 1);
+    return text.back() == '.' ? text + "0" : text;
   }
 
-  // The points stand in one column: fractions are padded, with zeros before an exponent and spaces without.
-  void alignFractions() {
-    size_t longest = 0;
-    auto fraction = [](const std::string& s) {
-      size_t dot = s.find('.'), e = s.find('e');
-      return dot == std::string::npos ? std::string::npos : (e == std::string::npos ? s.size() : e) - dot - 1;
-    };
-    for (const auto& s : texts_)
-      if (fraction(s) != std::string::npos) longest = std::max(longest, fraction(s));
-    for (auto& s : texts_) {
-      size_t have = fraction(s);
-      if (have == std::string::npos) continue;
+  static size_t fractionDigits(const std::string& s) {
+    size_t dot = s.find('.');
+    return dot == std::string::npos ? 0 : std::min(s.find('e'), s.size()) - dot - 1;
+  }
+
+  // The points stand in one column. Without exponents, spaces follow shorter fractions; with them, every value gets the
+  // digits that the longest needs, and as many digits of exponent.
+  void alignFractions(bool exponent) {
+    size_t longest = 0, exponentDigits = 0;
+    for (const auto& s : texts_) {
+      longest = std::max(longest, fractionDigits(s));
+      if (size_t e = s.find('e'); e != std::string::npos) exponentDigits = std::max(exponentDigits, s.size() - e - 2);
+    }
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      std::string& s = texts_[i];
+      if (s.find('.') == std::string::npos) continue;  // nan and inf
+      if (!exponent) {
+        s.append(longest - fractionDigits(s), ' ');
+        continue;
+      }
+      char buffer[64];
+      s.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, t_.asDouble(shown_[i]), std::chars_format::scientific, static_cast<int>(longest)).ptr);
       size_t e = s.find('e');
-      if (e != std::string::npos) s.insert(e, longest - have, '0');
-      else s.append(longest - have, ' ');
+      if (longest == 0) s.insert(e++, ".");
+      s.insert(e + 2, exponentDigits - (s.size() - e - 2), '0');
     }
   }
 
@@ -126,8 +157,12 @@ class Printer {
     eachShown(axis, [&](int64_t i) {
       if (last) {
         const std::string& text = i < 0 ? dots_ : texts_[next_++];
-        if (!first && column + 1 + text.size() >= kLineWidth) out_ += "\n" + inner, column = inner.size();
-        else if (!first) out_ += ' ', ++column;
+        if (!first && column + 1 + text.size() + t_.shape.size() > kLineWidth) {
+          out_.resize(out_.find_last_not_of(' ') + 1);
+          out_ += "\n" + inner, column = inner.size();
+        } else if (!first) {
+          out_ += ' ', ++column;
+        }
         out_ += text;
         column += text.size();
       } else {

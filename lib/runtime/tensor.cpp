@@ -96,10 +96,11 @@ Result<Tensor> Tensor::slice(int64_t i) const {
 int64_t Tensor::bits(int64_t i) const {
   const std::byte* at = data() + static_cast<size_t>(i) * byteSize(dtype);
   bool sign = isSigned(dtype);
+  // (int64_t on both sides: the common type of int32_t and uint32_t is the latter, which would lose the sign.)
   switch (byteSize(dtype)) {
-    case 1: return sign ? read<int8_t>(at) : read<uint8_t>(at);
-    case 2: return sign ? read<int16_t>(at) : read<uint16_t>(at);
-    case 4: return sign ? read<int32_t>(at) : read<uint32_t>(at);
+    case 1: return sign ? int64_t{read<int8_t>(at)} : int64_t{read<uint8_t>(at)};
+    case 2: return sign ? int64_t{read<int16_t>(at)} : int64_t{read<uint16_t>(at)};
+    case 4: return sign ? int64_t{read<int32_t>(at)} : int64_t{read<uint32_t>(at)};
     case 8: return read<int64_t>(at);
     default: return 0;
   }

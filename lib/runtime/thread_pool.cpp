@@ -75,7 +75,8 @@ void ThreadPool::work(int worker) {
 void ThreadPool::workerLoop(int worker) {
   uint32_t last = 0;  // generation of the last job seen; jobs start from 1
   uint32_t state = state_.load(std::memory_order_acquire);
-  while (true) {
+  // stop_ is looked at for every state: the generation, which wraps, may be `last` again.
+  while (!stop_.load(std::memory_order_relaxed)) {
     uint32_t generation = state >> 16;
     if (!(state & kOpen) || generation == last) {
       state = waitChange(state_, state);
@@ -83,7 +84,6 @@ void ThreadPool::workerLoop(int worker) {
     }
     if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
     last = generation;
-    if (stop_) return;
     if (worker < limit_) work(worker);
     state = state_.fetch_sub(1, std::memory_order_acq_rel) - 1;
     if ((state & (kInside | kOpen)) == 0) state_.notify_all();

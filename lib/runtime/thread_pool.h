@@ -47,7 +47,7 @@ class ThreadPool {
   void* context_ = nullptr;
   int64_t tasks_ = 0;
   int limit_ = 0;
-  bool stop_ = false;
+  std::atomic<bool> stop_{false};
   alignas(64) std::atomic<int64_t> next_{0};
   // Generation (16 bits), open flag, number of workers inside (15 bits): see thread_pool.cpp.
   alignas(64) std::atomic<uint32_t> state_{0};
