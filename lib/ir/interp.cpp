@@ -48,13 +48,22 @@ Result<std::shared_ptr<Cells>> bound(Machine& m, NodeId n, const std::map<std::s
   return unpack(m, a);
 }
 
+std::unique_ptr<Storage> storage(const Graph& g, NodeId base, std::shared_ptr<Cells> contents) {
+  auto s = std::make_unique<Storage>();
+  s->base = base;
+  s->dtype = g.dtype(base);
+  s->now = contents;
+  if (g.op(base) == Op::Buffer) s->init = std::move(contents);
+  return s;
+}
+
 Result<std::vector<Value>> bindAll(Machine& m, const Program& p, const std::map<std::string, Array>& inputs, std::vector<std::unique_ptr<Storage>>& held) {
   std::vector<Value> params;
   for (NodeId n : cone(m.g, p.roots(), true))
     if (m.g.op(n) == Op::Buffer) {
       auto cells = bound(m, n, inputs);
       if (!cells) return std::unexpected(cells.error());
-      if (*cells) m.buffers[n].reset(new Storage{n, m.g.dtype(n), *cells, *cells, false});
+      if (*cells) m.buffers[n] = storage(m.g, n, *cells);
     }
   for (NodeId n : cone(m.g, p.roots())) {
     if (m.g.op(n) != Op::Param) continue;
@@ -62,7 +71,7 @@ Result<std::vector<Value>> bindAll(Machine& m, const Program& p, const std::map<
     if (!cells) return std::unexpected(cells.error());
     auto slot = static_cast<size_t>(m.g.attr(n, AttrKey::Slot));
     if (slot >= params.size()) params.resize(slot + 1);
-    held.emplace_back(new Storage{n, m.g.dtype(n), *cells, nullptr, false});
+    held.push_back(storage(m.g, n, *cells));
     params[slot] = {Layout::dense(m.g.shape(n)), *cells, m.g[n].place ? held.back().get() : nullptr};
   }
   return params;
@@ -74,7 +83,7 @@ Result<std::vector<Value>> bindAll(Machine& m, const Program& p, const std::map<
 Result<InterpResult> interpret(const Program& p, const std::map<std::string, Array>& inputs, const InterpOptions& options) {
   using namespace interp;
   InterpResult out;
-  Machine m{p.graph, options, Planner(p.graph), {}, &out, std::mt19937_64(options.shuffleSeed)};
+  Machine m(p.graph, options, &out);
   std::vector<std::unique_ptr<Storage>> held;
   try {
     auto params = bindAll(m, p, inputs, held);
@@ -84,9 +93,7 @@ Result<InterpResult> interpret(const Program& p, const std::map<std::string, Arr
     std::vector<Value> values = frame.run(roots);
     for (size_t i = 0; i < roots.size(); ++i) {
       DType d = p.graph.dtype(roots[i]);
-      if (!isValue(d)) continue;
-      if (p.graph.rank(roots[i]) == 0 && !p.graph[roots[i]].place) out.results[p.results[i].name] = pack(Layout::dense({}), Cells{frame.scalarResult(roots[i])}, d);
-      else out.results[p.results[i].name] = pack(values[i].layout, *values[i].data, d);
+      if (isValue(d)) out.results[p.results[i].name] = pack(values[i].layout, *values[i].data, d);
     }
     for (auto& [n, s] : m.buffers) out.buffers[bindingName(p.graph, n)] = pack(Layout::dense(p.graph.shape(n)), *s->now, s->dtype);
     for (auto& s : held)

@@ -1,20 +1,27 @@
-// Places, versions and functions. Values: interp_values.cpp; loops: interp_loops.cpp.
-#include <functional>
-
+// Functions, their storage, and the versions of its contents. Values: interp_values.cpp; memory: interp_memory.cpp;
+// loops: interp_loops.cpp.
 #include "ir/interp_frame.h"
 
 namespace uop::interp {
 namespace {
 
-uint64_t poisonOf(DType d) { return isFloat(d) ? Scalar::ofDouble(std::nan("")).bits : static_cast<uint64_t>(wrapTo(static_cast<int64_t>(0xa5a5a5a5a5a5a5a5ull), d)); }
+constexpr uint32_t kMaxCalls = 1000;  // nested: each takes some of the machine's own stack
+
+uint64_t poisonOf(DType d) {
+  return isFloat(d) ? Scalar::ofDouble(std::nan("")).bits : static_cast<uint64_t>(wrapTo(static_cast<int64_t>(0xa5a5a5a5a5a5a5a5ull), d));
+}
 
 }  // namespace
 
 void fault(const Graph& g, NodeId n, std::string_view what) { throw Fault{{Diag::RuntimeFault, fmt::format("{}, at {}", what, nodeText(g, n)), {}}}; }
 
-std::shared_ptr<Cells> Machine::allocate(int64_t count, uint64_t fill) {
+void Machine::charge(int64_t count) {
   if (count > options.maxBytes / 8 - cells) throw Fault{{Diag::RuntimeFault, fmt::format("the interpreter needs more than {} bytes for this program", options.maxBytes), {}}};
   cells += count;
+}
+
+std::shared_ptr<Cells> Machine::allocate(int64_t count, uint64_t fill) {
+  charge(count);
   return {new Cells(static_cast<size_t>(count), fill), [this](Cells* p) {
             cells -= static_cast<int64_t>(p->size());
             delete p;
@@ -26,33 +33,21 @@ void Machine::spend(uint64_t n, NodeId at) {
   if (steps > options.maxSteps) fault(g, at, fmt::format("the program takes more than {} steps in the interpreter", options.maxSteps));
 }
 
-Value& Frame::value(NodeId n) { return values_[n]; }
-
-// A scalar, wherever it lies: computed, or read from a place of rank 0.
-uint64_t Frame::scalar(NodeId n) {
-  if (!g_[n].place) return scalars_[n];
-  Value& v = values_[n];
-  int64_t at = v.layout.position(v.layout.offset);
-  if (v.layout.offset < 0) fault(g_, n, "an index is outside of its axis");
-  noteAccess(v.root, at, false, n);
-  ++m_.out->loads;
-  return cells(v)[static_cast<size_t>(at)];
-}
-
 Storage* Frame::storageOf(NodeId base) {
   if (g_.op(base) == Op::Param) return params_[static_cast<size_t>(g_.attr(base, AttrKey::Slot))].root;
   auto& held = g_.op(base) == Op::Buffer ? m_.buffers : allocs_;
   auto& s = held[base];
   if (!s) {
-    uint64_t fill = g_.op(base) == Op::Buffer ? 0 : poisonOf(g_.dtype(base));
-    s.reset(new Storage{base, g_.dtype(base), m_.allocate(g_.elements(base), fill), nullptr, false});
+    s = std::make_unique<Storage>();
+    s->base = base;
+    s->dtype = g_.dtype(base);
+    s->now = m_.allocate(Layout::dense(g_.shape(base)).count(), g_.op(base) == Op::Buffer ? 0 : poisonOf(s->dtype));
     if (g_.op(base) == Op::Buffer) s->init = s->now;
   }
   return s.get();
 }
 
-void Frame::poison(NodeId alloc) {
-  Storage* s = storageOf(alloc);
+void Frame::poison(Storage* s) {
   if (s->now.use_count() > 1) s->now = m_.allocate(static_cast<int64_t>(s->now->size()));
   std::ranges::fill(*s->now, poisonOf(s->dtype));
 }
@@ -65,18 +60,20 @@ void Frame::evalPlace(NodeId n) {
   }
   v.layout = Layout::dense(g_.shape(n));
   v.root = storageOf(n);
-  if (plan_->contentRead[n]) v.data = initial_.at(n);
+  v.data = plan_->contentRead.contains(n) ? initial_.at(n) : nullptr;
 }
 
 // The contents that a closed AFTER denotes: memory as it is now if just the right effects have run, else rebuilt.
 std::shared_ptr<const Cells> Frame::versionOf(NodeId after, Storage* root) {
-  NodeId base = g_[after].base;
-  if (!rebuilt_.contains(base)) return root->now;
+  auto log = logs_.find(root);
+  if (log == logs_.end() || !(log->second.stale || plan_->rebuilt.contains(after))) return root->now;
   auto out = m_.allocate(static_cast<int64_t>(root->now->size()));
-  *out = *initial_.at(base);
-  const auto& waits = plan_->waits.at(after);
-  for (const Write& w : log_[base])
-    if (std::ranges::binary_search(waits, w.effect)) (*out)[static_cast<size_t>(w.at)] = w.value;
+  *out = *initial_.at(g_[after].base);
+  m_.spend(log->second.writes.size(), after);
+  auto waits = plan_->waits.find(after);
+  if (waits == plan_->waits.end()) return out;
+  for (const Write& w : log->second.writes)
+    if (waits->second.contains(w.effect)) (*out)[static_cast<size_t>(w.at)] = w.value;
   return out;
 }
 
@@ -87,96 +84,150 @@ void Frame::evalAfter(NodeId n) {
     return;
   }
   Value& v = values_[n];
-  const Value& from = values_[x];
   if (!g_[n].place) {
-    v = from;
+    if (g_.dtype(n) != DType::Tuple) v = values_[x];
     return;
   }
+  const Value& from = values_[x];
   v.layout = from.layout;
   v.root = from.root;
-  bool live = !g_.open(n).empty();
   if (g_.op(g_[n].base) == Op::Stage) v.data = from.data;
-  else if (live || !plan_->contentRead[n]) v.data = nullptr;
+  else if (!g_.open(n).empty() || !plan_->contentRead.contains(n)) v.data = nullptr;
   else v.data = versionOf(n, v.root);
 }
 
+// Memory that is nobody else's version, to write to.
+void Frame::ownNow(Storage* s) {
+  s->written = true;
+  if (s->now.use_count() == 1) return;
+  auto copy = m_.allocate(static_cast<int64_t>(s->now->size()));
+  *copy = *s->now;
+  s->now = std::move(copy);
+}
+
 void Frame::beforeEffect(NodeId n) {
-  effect_ = n;
   auto it = plan_->writes.find(n);
   if (it == plan_->writes.end()) return;
   for (NodeId base : it->second) {
     Storage* s = storageOf(base);
-    s->written = true;
-    if (s->now.use_count() == 1) continue;
-    auto copy = m_.allocate(static_cast<int64_t>(s->now->size()));
-    *copy = *s->now;
-    s->now = std::move(copy);
+    if (auto log = logs_.find(s); log != logs_.end()) ++log->second.effects;
+    if (g_.op(n) != Op::Store) ownNow(s);  // a STORE reads first, then lets go of what it has read
   }
 }
 
-void Frame::logWrite(Storage* s, int64_t at, uint64_t v, NodeId n) {
-  for (Frame* f = this; f; f = f->caller_)
-    for (NodeId base : f->rebuilt_)
-      if (f->storageOf(base) == s) f->log_[base].push_back({f->effect_, at, v});
-  noteAccess(s, at, true, n);
+// Frees what nothing needs after n.
+void Frame::release(NodeId n) {
+  auto last = plan_->last.find(n);
+  if (last == plan_->last.end()) return;
+  for (NodeId dead : last->second) values_[dead] = {};
+}
+
+void Frame::logWrite(Storage* s, int64_t at, uint64_t v) {
+  for (Frame* f = this; f; f = f->caller_) {
+    auto log = f->logs_.find(s);
+    if (log == f->logs_.end()) continue;
+    m_.charge(sizeof(Write) / 8);
+    log->second.writes.push_back({log->second.effects, at, v});
+  }
+}
+
+Value Frame::asArray(NodeId n) {
+  if (isFlat(n)) return {Layout::dense({}), m_.allocate(1, scalars_[n]), nullptr};
+  Value v = readable(n);
+  if (v.root && !v.data) v.data = v.root->now;
+  return v;
 }
 
 void Frame::evalCall(NodeId n) {
   std::vector<Value> params;
   for (NodeId a : g_.srcs(n).subspan(1)) {
-    if (isFlat(a)) params.push_back({Layout::dense({}), m_.allocate(1, scalars_[a]), nullptr});
-    else params.push_back(values_[a]);
+    params.push_back(g_[a].place ? values_[a] : asArray(a));
     // A place behind a live AFTER is passed as it is now.
     if (params.back().root && !params.back().data) params.back().data = params.back().root->now;
   }
-  // Only what it writes is worth a copy: the callee's own version of a written place is what it is given.
-  Frame callee(m_, std::move(params), this);
+  if (++m_.calls > kMaxCalls) fault(g_, n, fmt::format("CALLs are nested more than {} deep", kMaxCalls));
   NodeId roots[] = {g_.src(n, 0)};
-  NodeId effect = effect_;
-  std::vector<Value> result = callee.run(roots);
-  effect_ = effect;
-  if (g_.dtype(n) == DType::Void || g_.dtype(n) == DType::Tuple) {
-    tuples_[n] = std::move(callee.tuples_[roots[0]]);
-    return;
+  std::vector<Value> items;
+  Value result;
+  {
+    Frame callee(m_, std::move(params), this);
+    result = std::move(callee.run(roots)[0]);
+    if (g_.dtype(n) == DType::Tuple) items = std::move(callee.tuples_[callee.tupleOf(roots[0])]);
   }
-  if (isFlat(n)) scalars_[n] = callee.scalarResult(roots[0]);
-  else values_[n] = std::move(result[0]);
-  values_[n].root = nullptr;
+  --m_.calls;
+  result.root = nullptr;
+  if (!isValue(g_.dtype(n))) tuples_[n] = std::move(items);
+  else if (isFlat(n)) scalars_[n] = (*result.data)[static_cast<size_t>(result.layout.position(result.layout.offset))];
+  else values_[n] = std::move(result);
 }
 
-uint64_t Frame::scalarResult(NodeId n) { return scalar(n); }
+void Frame::evalTuple(NodeId n) {
+  std::vector<Value> items;
+  for (NodeId s : g_.srcs(n)) items.push_back(asArray(s));
+  tuples_[n] = std::move(items);
+}
+
+NodeId Frame::tupleOf(NodeId n) const {
+  while (g_.op(n) == Op::After) n = g_.src(n, 0);
+  return n;
+}
+
+void Frame::evalGet(NodeId n) {
+  Value v = tuples_.at(tupleOf(g_.src(n, 0)))[static_cast<size_t>(g_.attr(n, AttrKey::IndexKey))];
+  v.root = nullptr;
+  if (isFlat(n)) scalars_[n] = cells(v)[static_cast<size_t>(v.layout.position(v.layout.offset))];
+  else values_[n] = std::move(v);
+}
+
+Frame::~Frame() {
+  for (auto& [base, s] : allocs_) m_.cells -= static_cast<int64_t>(2 * s->stored.size() + 3 * s->touched.size());
+  for (auto& [s, log] : logs_) m_.cells -= static_cast<int64_t>(log.writes.size() * (sizeof(Write) / 8));
+}
+
+// What the function finds in its storage.
+void Frame::begin() {
+  for (NodeId base : plan_->bases) {
+    Op op = g_.op(base);
+    if (op == Op::Param && !g_[base].place) continue;
+    Storage* s = storageOf(base);
+    auto slot = static_cast<size_t>(op == Op::Param ? g_.attr(base, AttrKey::Slot) : 0);
+    if (!s) continue;  // a PARAM bound to a value
+    std::shared_ptr<const Cells> start = op == Op::Buffer ? s->init : s->now;
+    if (op == Op::Param && params_[slot].data) start = params_[slot].data;
+    bool stale = start != s->now;
+    if (plan_->logged.contains(base) || stale) logs_.emplace(s, Log{stale, 0, {}});
+    if (plan_->contentRead.contains(base) || logs_.contains(s)) initial_[base] = std::move(start);
+    else if (op == Op::Param) params_[slot].data = nullptr;
+    if (!plan_->inLoops.contains(base) || !s->stored.empty()) continue;
+    m_.charge(static_cast<int64_t>(2 * s->now->size()));
+    s->stored.resize(s->now->size());
+  }
+}
 
 std::vector<Value> Frame::run(std::span<const NodeId> roots) {
   auto plan = m_.planner.plan(roots);
   if (!plan) throw Fault{plan.error()};
   plan_ = *plan;
-  size_t count = plan_->contentRead.size();
-  values_.resize(count);
-  scalars_.resize(count);
-  fns_.resize(count);
-  for (NodeId base : plan_->bases) {
-    if (g_.op(base) == Op::Param && !g_[base].place) continue;
-    Storage* s = storageOf(base);
-    if (!s) continue;  // a PARAM bound to a value
-    bool param = g_.op(base) == Op::Param;
-    auto start = param ? params_[static_cast<size_t>(g_.attr(base, AttrKey::Slot))].data : g_.op(base) == Op::Buffer ? s->init : s->now;
-    bool stale = start && start != s->now;
-    if (plan_->logged.contains(base) || stale) rebuilt_.insert(base);
-    bool read = plan_->contentRead[base] || rebuilt_.contains(base);
-    if (read) initial_[base] = start ? start : s->now;
-  }
+  struct Saved {
+    Value value;
+    uint64_t scalar, began;
+  };
+  std::vector<Saved> callers;
+  if (caller_)
+    for (NodeId n : plan_->all) callers.push_back({std::exchange(values_[n], {}), scalars_[n], m_.began[n]});
+  begin();
   for (NodeId n : plan_->nodes) {
     if (hasTrait(g_.op(n), trait::Effect)) beforeEffect(n);
     evaluate(n);
-    auto last = plan_->last.find(n);
-    if (last == plan_->last.end()) continue;
-    for (NodeId dead : last->second) values_[dead] = {};
+    release(n);
   }
   std::vector<Value> out;
-  for (NodeId r : roots) {
-    Value v = values_[r];
-    if (g_[r].place && !v.data && v.root) v.data = v.root->now;
-    out.push_back(std::move(v));
+  for (NodeId r : roots) out.push_back(isValue(g_.dtype(r)) ? asArray(r) : Value{});
+  for (size_t i = 0; i < callers.size(); ++i) {
+    NodeId n = plan_->all[i];
+    values_[n] = std::move(callers[i].value);
+    scalars_[n] = callers[i].scalar;
+    m_.began[n] = callers[i].began;
   }
   return out;
 }

@@ -5,22 +5,29 @@
 namespace uop::interp {
 namespace {
 
-// Effects that an END runs in its loops, whether or not they depend on its ranges.
-std::set<NodeId> bodyEffects(const Graph& g, std::span<const NodeId> nodes) {
-  std::set<NodeId> out;
-  for (size_t i = nodes.size(); i-- > 0;) {
-    NodeId n = nodes[i];
-    if (g.op(n) == Op::End && g[n].srcCount > 1) out.insert(g.src(n, 0));
-    if (g.op(n) == Op::Sink && out.contains(n))
-      for (NodeId s : g.srcs(n)) out.insert(s);
-  }
-  return out;
-}
+constexpr size_t kMaxExtras = size_t{1} << 26;
 
 bool closes(const Graph& g, NodeId n) { return hasTrait(g.op(n), trait::ClosesRanges) && g[n].srcCount > 1; }
 bool isEffect(const Graph& g, NodeId n) { return hasTrait(g.op(n), trait::Effect); }
+bool isView(const Graph& g, NodeId n) { return g[n].place && g.op(n) != Op::Stage && g.op(n) != Op::After; }
+// What a function itself uses: a CALL's body is another function.
+std::span<const NodeId> ownSrcs(const Graph& g, NodeId n) { return g.srcs(n).subspan(g.op(n) == Op::Call ? 1 : 0); }
 
 }  // namespace
+
+void EffectSet::unite(const EffectSet& other) {
+  prefix = std::max(prefix, other.prefix);
+  extras.insert(extras.end(), other.extras.begin(), other.extras.end());
+}
+
+void EffectSet::normalize() {
+  if (extras.empty()) return;
+  std::ranges::sort(extras);
+  auto from = extras.begin();
+  for (; from != extras.end() && *from <= prefix + 1; ++from) prefix = std::max(prefix, *from);
+  extras.erase(extras.begin(), from);
+  extras.erase(std::unique(extras.begin(), extras.end()), extras.end());
+}
 
 const BodyWrites& Planner::bodyWrites(NodeId body) {
   if (auto it = bodies_.find(body); it != bodies_.end()) return it->second;
@@ -51,162 +58,135 @@ const BodyWrites& Planner::bodyWrites(NodeId body) {
 }
 
 std::set<NodeId> Planner::writesOf(NodeId n, const FunctionPlan& plan) {
-  std::set<NodeId> out;
-  if (g_.op(n) == Op::Store) out.insert(g_[g_.src(n, 0)].base);
-  if (auto it = plan.loops.find(n); it != plan.loops.end()) out = it->second.written;
+  if (g_.op(n) == Op::Store) return {g_[g_.src(n, 0)].base};
   if (g_.op(n) == Op::Call) {
     const BodyWrites& w = bodyWrites(g_.src(n, 0));
+    std::set<NodeId> out = w.buffers;
     for (int64_t slot : w.params) out.insert(g_[g_.src(n, 1 + static_cast<size_t>(slot))].base);
-    out.insert(w.buffers.begin(), w.buffers.end());
+    return out;
   }
-  return out;
+  auto it = plan.loops.find(n);
+  return it == plan.loops.end() ? std::set<NodeId>{} : it->second.written;
 }
 
 // Bases that evaluating n reads as an iteration finds them: through AFTERs inside of loops.
-std::set<NodeId> Planner::readsOf(NodeId n, const FunctionPlan& plan) {
+std::set<NodeId> Planner::readsOf(NodeId n, const FunctionPlan& plan) const {
+  if (auto it = plan.loops.find(n); it != plan.loops.end()) return it->second.read;
   std::set<NodeId> out;
-  auto live = [&](NodeId p) { return g_[p].place && !g_.open(p).empty() && g_.op(g_[p].base) != Op::Stage; };
   Op op = g_.op(n);
-  if (!g_[n].place && op != Op::After && op != Op::Sink && op != Op::Call)
-    for (size_t i = op == Op::Store ? 1 : 0; i < g_[n].srcCount; ++i)
-      if (live(g_.src(n, i))) out.insert(g_[g_.src(n, i)].base);
-  if (op == Op::Call)
-    for (NodeId s : g_.srcs(n).subspan(1))
-      if (live(s)) out.insert(g_[s].base);
-  if (auto it = plan.loops.find(n); it != plan.loops.end())
-    for (const auto& level : it->second.levels)
-      for (NodeId m : level) {
-        auto inner = readsOf(m, plan);
-        out.insert(inner.begin(), inner.end());
-      }
+  if (fetch_[n]) out.insert(g_[n].base);
+  if (op == Op::After || op == Op::Sink || g_[n].place) return out;
+  // A STORE's target is not read, nor what somebody has read already.
+  for (size_t i = op == Op::Store || op == Op::Call ? 1 : 0; i < g_[n].srcCount; ++i)
+    if (NodeId s = g_.src(n, i); livePlace(s) && !fetch_[s]) out.insert(g_[s].base);
   return out;
 }
 
-// What must be there before n is evaluated.
-std::span<const NodeId> Planner::needsOf(NodeId n, const FunctionPlan& plan) const {
-  auto loops = plan.loops.find(n);
-  return loops == plan.loops.end() ? g_.srcs(n) : std::span<const NodeId>(loops->second.outside);
+NodeId Planner::state(NodeId place) {
+  NodeId& s = states_[place];
+  if (s != kNoNode) return s;
+  for (s = place; g_.op(s) != Op::After; s = g_.src(s, 0)) {
+  }
+  return s;
 }
 
-// Topological, effects as late as possible, and none before a read of what it overwrites that does not wait for it.
-Result<std::vector<NodeId>> Planner::orderLevel(std::vector<NodeId> nodes, const FunctionPlan& plan) {
-  std::ranges::sort(nodes);
-  std::vector<NodeId> effects;
-  for (NodeId n : nodes)
-    if (!writesOf(n, plan).empty()) effects.push_back(n);
-  if (effects.empty()) return nodes;
-  std::unordered_map<NodeId, std::set<NodeId>> before;  // an effect → reads that must come first
-  for (NodeId e : effects) {
-    auto bases = writesOf(e, plan);
-    std::set<NodeId> after{e};
-    for (NodeId n : nodes) {
-      if (n <= e) continue;
-      if (std::ranges::any_of(needsOf(n, plan), [&](NodeId s) { return after.contains(s); })) after.insert(n);
-    }
-    for (NodeId n : nodes) {
-      if (after.contains(n)) continue;
-      auto reads = readsOf(n, plan);
-      if (std::ranges::any_of(reads, [&](NodeId b) { return bases.contains(b); })) before[e].insert(n);
+void Planner::findFetched(FunctionPlan& plan) {
+  for (NodeId n : plan.all) {
+    if (isEffect(g_, n) && !closes(g_, n) && !g_.open(n).empty()) plan.inLoops.merge(writesOf(n, plan));
+  }
+  for (NodeId n : plan.all) {
+    Op op = g_.op(n);
+    if (op == Op::Load || op == Op::After || op == Op::Call || op == Op::Sink || isView(g_, n)) continue;
+    for (size_t i = op == Op::Store ? 1 : 0; i < g_[n].srcCount; ++i) {
+      NodeId s = g_.src(n, i);
+      if (!livePlace(s) || !plan.inLoops.contains(g_[s].base)) continue;
+      NodeId at = s;
+      while (isView(g_, at) && g_[at].srcCount) at = g_.src(at, 0);
+      if (g_.op(at) == Op::After && !g_.open(at).empty()) fetch_[s] = true;
     }
   }
-  std::set<NodeId> inside(nodes.begin(), nodes.end()), done;
-  std::vector<NodeId> out;
-  auto ready = [&](NodeId n) { return std::ranges::all_of(needsOf(n, plan), [&](NodeId s) { return !inside.contains(s) || done.contains(s); }); };
-  std::set<NodeId> pending = inside;
-  while (!pending.empty()) {
-    NodeId next = kNoNode;
-    bool moved = false;
-    for (auto it = pending.begin(); it != pending.end();) {  // ascending: sources first
-      NodeId n = *it;
-      bool effect = std::ranges::binary_search(effects, n);
-      if (!effect && ready(n)) {
-        done.insert(n), out.push_back(n), it = pending.erase(it), moved = true;
-        continue;
-      }
-      if (effect && next == kNoNode && ready(n) && std::ranges::all_of(before[n], [&](NodeId r) { return done.contains(r); })) next = n;
-      ++it;
-    }
-    if (next != kNoNode) done.insert(next), out.push_back(next), pending.erase(next);
-    else if (!moved) return fail(Diag::RuntimeFault, "no order of one iteration's reads and writes is right, around: " + nodeText(g_, *pending.begin()));
-  }
-  return out;
 }
 
-LoopPlan Planner::planLoops(NodeId closer, const FunctionPlan& plan) {
-  LoopPlan out;
-  auto ranges = g_.srcs(closer).subspan(1);
-  out.ranges.assign(ranges.begin(), ranges.end());
-  out.levels.resize(ranges.size());
-  auto levelOf = [&](NodeId n) -> int {
-    int level = -1;
-    for (size_t i = 0; i < ranges.size(); ++i)
-      if (g_.isOpen(n, ranges[i])) level = static_cast<int>(i);
-    return level;
+// AFTERs stand right behind what they wait for, so that the contents they denote are those of the moment.
+void Planner::functionOrder(FunctionPlan& plan) {
+  std::unordered_map<NodeId, NodeId> key;
+  auto keyOf = [&](NodeId n) {
+    auto it = key.find(n);
+    return it == key.end() ? n : it->second;
   };
-  std::set<NodeId> seen, outside;
-  std::vector<NodeId> todo;
-  auto visit = [&](NodeId n, bool effect) {
-    if (std::ranges::find(ranges, n) != ranges.end()) return;
-    int level = levelOf(n);
-    if (effect) level = static_cast<int>(ranges.size()) - 1;
-    if (level < 0) outside.insert(n);
-    else if (seen.insert(n).second) out.levels[static_cast<size_t>(level)].push_back(n), todo.push_back(n);
-  };
-  NodeId body = g_.src(closer, 0);
-  bool end = g_.op(closer) == Op::End;
-  visit(body, end);
-  for (NodeId r : ranges)
-    for (NodeId b : g_.srcs(r)) visit(b, false);
-  while (!todo.empty()) {
-    NodeId n = todo.back();
-    todo.pop_back();
-    bool runs = end && g_.op(n) == Op::Sink;
-    if (closes(g_, n)) {
-      for (NodeId s : plan.loops.at(n).outside) visit(s, false);
-      continue;
-    }
-    auto srcs = g_.srcs(n);
-    for (size_t i = g_.op(n) == Op::Call ? 1 : 0; i < srcs.size(); ++i) visit(srcs[i], runs);
-  }
-  out.outside.assign(outside.begin(), outside.end());
-  return out;
-}
-
-void Planner::versions(FunctionPlan& plan) {
-  std::unordered_map<NodeId, std::vector<NodeId>> executed;  // base → effects so far
   for (NodeId n : plan.nodes) {
-    for (NodeId b : plan.writes.contains(n) ? plan.writes[n] : std::set<NodeId>{}) executed[b].push_back(n);
     if (g_.op(n) != Op::After || !g_[n].place) continue;
+    NodeId k = 0;
+    for (NodeId s : g_.srcs(n)) k = std::max(k, keyOf(s));
+    key[n] = k;
+  }
+  std::ranges::stable_sort(plan.nodes, [&](NodeId a, NodeId b) { return std::pair(keyOf(a), a) < std::pair(keyOf(b), b); });
+}
+
+// Which places' contents somebody reads: users before sources, views pass on.
+void Planner::contents(FunctionPlan& plan, std::span<const NodeId> roots) {
+  auto& read = plan.contentRead;
+  read.insert(roots.begin(), roots.end());
+  for (size_t i = plan.all.size(); i-- > 0;) {
+    NodeId n = plan.all[i];
+    if (g_.op(n) == Op::After && g_[n].place) continue;
+    if (isView(g_, n) && !read.contains(n)) continue;
+    auto srcs = ownSrcs(g_, n);
+    for (size_t k = g_.op(n) == Op::Store ? 1 : 0; k < srcs.size(); ++k)
+      if (g_[srcs[k]].place) read.insert(srcs[k]);
+  }
+}
+
+// For each AFTER of a place, the effects on its base that it waits for; the contents then are those of memory at that
+// moment if just these effects have run.
+void Planner::versions(FunctionPlan& plan) {
+  std::map<NodeId, std::vector<NodeId>> effects, afters;  // by base, in the order in which they run
+  std::unordered_map<NodeId, uint32_t> ran;                // AFTER → effects on its base that have run by then
+  for (NodeId n : plan.nodes) {
+    if (auto w = plan.writes.find(n); w != plan.writes.end())
+      for (NodeId b : w->second) effects[b].push_back(n);
+    if (g_.op(n) != Op::After || !g_[n].place || g_.op(g_[n].base) == Op::Stage) continue;
     NodeId base = g_[n].base;
-    std::set<NodeId> waits, seen;
-    auto known = [&](NodeId p) {
-      if (auto it = plan.waits.find(p); it != plan.waits.end()) waits.insert(it->second.begin(), it->second.end());
-    };
-    known(g_.src(n, 0));
-    for (NodeId p = g_.src(n, 0); g_[p].srcCount && g_.op(p) != Op::Stage; p = g_.src(p, 0)) known(p);
-    std::vector<NodeId> todo(g_.srcs(n).begin() + 1, g_.srcs(n).end());
-    while (!todo.empty()) {
-      NodeId m = todo.back();
-      todo.pop_back();
-      if (!seen.insert(m).second) continue;
-      if (auto w = plan.writes.find(m); w != plan.writes.end() && w->second.contains(base)) waits.insert(m);
-      if (plan.waits.contains(m) && g_[m].base == base) {
-        known(m);
-        continue;
+    afters[base].push_back(n);
+    ran[n] = static_cast<uint32_t>(effects[base].size());
+  }
+  std::vector<uint32_t> prefix(plan.all.size());
+  for (auto& [base, list] : afters) {
+    const auto& writers = effects[base];
+    if (writers.empty()) continue;
+    auto from = std::ranges::lower_bound(plan.all, *std::ranges::min_element(writers)), to = std::ranges::upper_bound(plan.all, *std::ranges::max_element(list));
+    std::unordered_map<NodeId, uint32_t> number;
+    for (uint32_t i = 0; i < writers.size(); ++i) number[writers[i]] = i + 1;
+    std::unordered_map<NodeId, EffectSet> odd;  // nodes whose set has extras
+    size_t extras = 0;
+    for (auto it = from; it < to; ++it) {
+      auto i = static_cast<size_t>(it - plan.all.begin());
+      EffectSet set;
+      for (NodeId s : ownSrcs(g_, *it)) {
+        if (s < *from) continue;
+        set.prefix = std::max(set.prefix, prefix[static_cast<size_t>(std::ranges::lower_bound(from, it, s) - plan.all.begin())]);
+        if (!odd.empty())
+          if (auto o = odd.find(s); o != odd.end()) set.unite(o->second);
       }
-      auto srcs = g_.srcs(m);
-      for (size_t i = g_.op(m) == Op::Call ? 1 : 0; i < srcs.size(); ++i) todo.push_back(srcs[i]);
+      if (auto w = number.find(*it); w != number.end()) set.extras.push_back(w->second);
+      set.normalize();
+      prefix[i] = set.prefix;
+      if (auto r = ran.find(*it); r != ran.end() && g_[*it].base == base) {
+        // As many effects as have run are those that have run.
+        if (set.size() != r->second) plan.logged.insert(base), plan.rebuilt.insert(*it);
+        plan.waits[*it] = set;
+      }
+      extras += set.extras.size();
+      if (extras > kMaxExtras) throw std::bad_alloc();
+      if (!set.extras.empty()) odd[*it] = std::move(set);
     }
-    plan.waits[n].assign(waits.begin(), waits.end());
-    if (executed[base].size() != waits.size()) plan.logged.insert(base);
   }
 }
 
 void Planner::lifetimes(FunctionPlan& plan, std::span<const NodeId> roots) {
   std::unordered_map<NodeId, NodeId> last;
   for (NodeId n : plan.nodes) {
-    auto srcs = g_.srcs(n);
-    for (size_t i = g_.op(n) == Op::Call ? 1 : 0; i < srcs.size(); ++i) last[srcs[i]] = n;
+    for (NodeId s : ownSrcs(g_, n)) last[s] = n;
     if (auto it = plan.loops.find(n); it != plan.loops.end())
       for (NodeId s : it->second.outside) last[s] = n;
   }
@@ -219,45 +199,21 @@ Result<const FunctionPlan*> Planner::plan(std::span<const NodeId> roots) {
   std::vector<NodeId> key(roots.begin(), roots.end());
   if (auto it = plans_.find(key); it != plans_.end()) return &it->second;
   FunctionPlan plan;
-  std::vector<NodeId> all = cone(g_, roots);
-  std::set<NodeId> inLoops = bodyEffects(g_, all);
-  for (NodeId n : all) {
-    if (closes(g_, n)) {
-      LoopPlan& l = plan.loops[n] = planLoops(n, plan);
-      for (const auto& level : l.levels)
-        for (NodeId m : level) {
-          auto w = writesOf(m, plan);
-          l.written.insert(w.begin(), w.end());
-        }
-      for (auto& level : l.levels) {
-        auto ordered = orderLevel(level, plan);
-        if (!ordered) return std::unexpected(ordered.error());
-        level = std::move(*ordered);
-      }
-      bool independent = std::ranges::any_of(l.ranges, [&](NodeId r) { return g_.kind(r) == Kind::Thread || g_.kind(r) == Kind::Global; });
-      bool lanes = std::ranges::any_of(l.ranges, [&](NodeId r) { return g_.kind(r) == Kind::Local || g_.kind(r) == Kind::Warp; });
-      if (independent || lanes)
-        for (NodeId m : cone(g_, std::span(&n, 1)))
-          if (g_.op(m) == Op::Alloc && (g_.space(m) == Space::Reg || (g_.space(m) == Space::Local && independent))) l.privateAllocs.push_back(m);
-    }
-    if (g_.open(n).empty() && !inLoops.contains(n)) {
+  plan.all = cone(g_, roots);
+  findFetched(plan);
+  for (NodeId n : plan.all) {
+    if (closes(g_, n)) plan.loops[n] = planLoops(n, plan);
+    if (g_.open(n).empty()) {
       plan.nodes.push_back(n);
       if (isEffect(g_, n))
         if (auto w = writesOf(n, plan); !w.empty()) plan.writes[n] = std::move(w);
     }
     if (g_[n].place && g_[n].base == n && g_.op(n) != Op::Stage) plan.bases.insert(n);
+    if (g_.op(n) == Op::Call)
+      for (NodeId b : bodyWrites(g_.src(n, 0)).buffers) plan.bases.insert(b);
   }
-  plan.contentRead.resize(all.empty() ? 0 : all.back() + 1);
-  for (size_t i = all.size(); i-- > 0;) {
-    NodeId n = all[i];
-    bool view = g_[n].place && g_.op(n) != Op::Stage && g_.op(n) != Op::After;
-    auto srcs = g_.srcs(n);
-    for (size_t k = g_.op(n) == Op::Call || g_.op(n) == Op::Store ? 1 : 0; k < srcs.size(); ++k)
-      if (g_[srcs[k]].place && (view ? plan.contentRead[n] || std::ranges::find(roots, n) != roots.end() : g_.op(n) != Op::After)) plan.contentRead[srcs[k]] = true;
-  }
-  for (NodeId r : roots) plan.contentRead[r] = true;
-  for (size_t i = all.size(); i-- > 0;)
-    if (g_[all[i]].place && g_.op(all[i]) != Op::Stage && g_.op(all[i]) != Op::After && plan.contentRead[all[i]] && g_[all[i]].srcCount) plan.contentRead[g_.src(all[i], 0)] = true;
+  functionOrder(plan);
+  contents(plan, roots);
   versions(plan);
   lifetimes(plan, roots);
   return &plans_.emplace(std::move(key), std::move(plan)).first->second;

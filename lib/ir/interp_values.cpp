@@ -54,8 +54,9 @@ void Frame::evalElementwise(NodeId n) {
     NodeId s = srcs[std::min(i, srcs.size() - 1)];
     held[i][0] = flats[i];
     bool flat = isFlat(s) || i >= srcs.size();
-    if (!flat && g_[s].place) m_.out->loads += static_cast<uint64_t>(count);
-    in.emplace_back(flat ? one : values_[s].layout, shape, flat ? held[i] : cells(values_[s]));
+    const Value& v = flat ? values_[n] : readable(s);
+    if (!flat && v.root) m_.out->loads += static_cast<uint64_t>(count);
+    in.emplace_back(flat ? one : v.layout, shape, flat ? held[i] : cells(v));
   }
   EvalFn fn = fns_[n];
   for (uint64_t& o : *out) {
@@ -77,7 +78,7 @@ void Frame::evalPad(NodeId n) {
   auto pad = g_.listAttr(n, AttrKey::PadKey);
   std::vector<int64_t> begins;
   for (size_t i = 0; i < pad.size(); i += 2) begins.push_back(pad[i]);
-  const Value& v = values_[x];
+  const Value& v = readable(x);
   int64_t count = v.layout.count();
   Positions from(v.layout), at(window(to, begins, g_.shape(x)));
   const Cells& in = cells(v);
@@ -91,10 +92,9 @@ void Frame::evalMovement(NodeId n) {
   if (g_.op(n) == Op::Pad) return evalPad(n);
   NodeId x = g_.src(n, 0);
   Value from;
-  if (isFlat(x)) from = {Layout::dense({}), m_.allocate(1, scalars_[x]), nullptr};
-  else from = values_[x];
+  if (g_[n].place) from = values_[x];
+  else from = asArray(x);
   Value out{{}, from.data, g_[n].place ? from.root : nullptr};
-  if (!out.data && !g_[n].place) out.data = from.root->now;
   switch (g_.op(n)) {
     case Op::Reshape: out.layout = reshape(from.layout, g_.shape(n)); break;
     case Op::Expand: out.layout = expand(from.layout, g_.shape(n)); break;
@@ -111,6 +111,7 @@ void Frame::evalMovement(NodeId n) {
       out.layout = window(from.layout, begins, g_.shape(n));
     }
   }
+  if (from.layout.offset < 0) out.layout.offset = -1;  // still no place
   if (isFlat(n)) scalars_[n] = (*out.data)[static_cast<size_t>(out.layout.position(out.layout.offset))];
   else values_[n] = std::move(out);
 }
@@ -121,40 +122,35 @@ void Frame::evalReduce(NodeId n) {
   bool wide = isFloat(d) && op != ReduceOp::Max;  // one rounding at the end
   EvalFn fn = wide ? evalFn(opOf(op), DType::F64, DType::F64) : evalFn(opOf(op), d, d);
   NodeId x = g_.src(n, 0);
-  auto finish = [&](uint64_t bits) { return wide ? Scalar::ofDouble(roundTo(std::bit_cast<double>(bits), d)).bits : bits; };
   auto shape = g_.shape(n);
   int64_t count = Layout::dense(shape).count();
-  Cells acc(static_cast<size_t>(count), identityOf(op, d).bits);
-  auto addAll = [&](const Value& v, int64_t repeats) {
+  auto held = m_.allocate(count, identityOf(op, d).bits);
+  Cells& acc = *held;
+  auto addAll = [&](int64_t repeats) {
+    const Value& v = readable(x);
     Positions p(v.layout);
     const Cells& in = cells(v);
+    m_.spend(static_cast<uint64_t>(repeats * count), n);
     for (int64_t r = 0; r < repeats; ++r)
       for (uint64_t& a : acc) a = fn(a, in[static_cast<size_t>(p.next())], 0);
-    m_.spend(static_cast<uint64_t>(repeats * count), n);
     m_.out->ops += static_cast<uint64_t>(repeats * count);
     if (v.root) m_.out->loads += static_cast<uint64_t>(repeats * count);
   };
-  if (auto loops = plan_->loops.find(n); loops != plan_->loops.end()) {
-    runLoops(n, loops->second, 0, [&] {
-      if (!isFlat(x) && g_.rank(x) > 0) return addAll(values_[x], 1);
+  if (plan_->loops.contains(n)) {
+    runLoops(n, [&] {
+      if (g_.rank(x) > 0) return addAll(1);
       acc[0] = fn(acc[0], scalar(x), 0);
       ++m_.out->ops;
     });
-  } else if (isFlat(x) || g_.rank(x) == 0) {
+  } else if (g_.rank(x) == 0) {
     acc[0] = scalar(x);
-  } else {
-    int64_t repeats = 1;
-    for (Dim e : g_.shape(x).first(static_cast<size_t>(g_.attr(n, AttrKey::N)))) repeats *= e;
-    if (count > 0) addAll(values_[x], repeats);
+  } else if (count > 0) {
+    addAll(Layout::dense(g_.shape(x).first(static_cast<size_t>(g_.attr(n, AttrKey::N)))).count());
   }
-  for (uint64_t& a : acc) a = finish(a);
-  if (isFlat(n)) {
-    scalars_[n] = acc[0];
-    return;
-  }
-  auto out = m_.allocate(count);
-  *out = std::move(acc);
-  values_[n] = {Layout::dense(shape), std::move(out), nullptr};
+  if (wide)
+    for (uint64_t& a : acc) a = Scalar::ofDouble(roundTo(std::bit_cast<double>(a), d)).bits;
+  if (isFlat(n)) scalars_[n] = acc[0];
+  else values_[n] = {Layout::dense(shape), std::move(held), nullptr};
 }
 
 // Outside of its axis it denotes no place: an access faults unless its gate is false.
@@ -188,65 +184,60 @@ void Frame::evalLoad(NodeId n) {
     return;
   }
   const Value& place = values_[srcs[0]];
-  int64_t count = place.layout.count();
-  auto out = m_.allocate(count);
-  Cells flat(1);
-  auto operand = [&](size_t i) -> std::pair<Layout, const Cells*> {
-    if (!isFlat(srcs[i])) return {expand(values_[srcs[i]].layout, g_.shape(n)), &cells(values_[srcs[i]])};
-    return {expand(Layout::dense({}), g_.shape(n)), nullptr};
-  };
-  std::optional<Positions> alt, gate;
-  const Cells *altCells = nullptr, *gateCells = nullptr;
-  if (srcs.size() == 3) {
-    auto [a, ac] = operand(1);
-    auto [g, gc] = operand(2);
-    alt.emplace(a), gate.emplace(g), altCells = ac, gateCells = gc;
-  }
+  auto out = m_.allocate(place.layout.count());
+  m_.spend(out->size(), n);
+  Cells alt, gate;
+  if (srcs.size() == 3) alt = elements(srcs[1], g_.shape(n)), gate = elements(srcs[2], g_.shape(n));
   Positions from(place.layout);
-  for (uint64_t& o : *out) {
+  for (size_t i = 0; i < out->size(); ++i) {
     int64_t at = from.next();
-    bool on = true;
-    uint64_t other = 0;
-    if (gate) {
-      int64_t gp = gate->next(), ap = alt->next();
-      on = gateCells ? (*gateCells)[static_cast<size_t>(gp)] : scalars_[srcs[2]];
-      other = altCells ? (*altCells)[static_cast<size_t>(ap)] : scalars_[srcs[1]];
-    }
-    if (on && place.layout.offset < 0) fault(g_, n, "an index is outside of its axis");
-    if (on) noteAccess(place.root, at, false, n), ++m_.out->loads;
-    o = on ? cells(place)[static_cast<size_t>(at)] : other;
+    (*out)[i] = gate.empty() || gate[i] ? readCell(srcs[0], place, at) : alt[i];
   }
   values_[n] = {Layout::dense(g_.shape(n)), std::move(out), nullptr};
 }
 
+// A value or the contents of a place, broadcast.
+Cells Frame::elements(NodeId n, std::span<const Dim> shape) {
+  Cells out(static_cast<size_t>(Layout::dense(shape).count()));
+  if (out.empty()) return out;
+  if (g_.rank(n) == 0) {
+    std::ranges::fill(out, scalar(n));
+    return out;
+  }
+  const Value& v = readable(n);
+  Positions p(expand(v.layout, shape));
+  const Cells& from = cells(v);
+  for (uint64_t& o : out) o = from[static_cast<size_t>(p.next())];
+  if (v.root) m_.out->loads += out.size();
+  return out;
+}
+
+// All is read before anything is written: source and target may overlap.
 void Frame::evalStore(NodeId n) {
   auto srcs = g_.srcs(n);
-  Value& place = values_[srcs[0]];
-  int64_t count = place.layout.count();
-  // All is read before anything is written: source and target may overlap.
-  Cells in(static_cast<size_t>(count)), gates(static_cast<size_t>(count), 1);
-  auto read = [&](NodeId s, Cells& to) {
-    if (g_.rank(s) == 0) {
-      std::ranges::fill(to, count ? scalar(s) : 0);
-      return;
-    }
-    Positions p(expand(values_[s].layout, g_.shape(srcs[0])));
-    const Cells& from = cells(values_[s]);
-    for (uint64_t& o : to) o = from[static_cast<size_t>(p.next())];
-    if (g_[s].place) m_.out->loads += to.size();
-  };
-  if (srcs.size() == 3) read(srcs[2], gates);
-  if (std::ranges::any_of(gates, [](uint64_t b) { return b != 0; })) read(srcs[1], in);
-  Positions to(place.layout);
-  Cells& now = *place.root->now;
+  const Value& place = values_[srcs[0]];
+  Storage* root = place.root;
+  if (g_.rank(srcs[0]) == 0) {
+    if (srcs.size() == 3 && !scalar(srcs[2])) return;
+    uint64_t value = scalar(srcs[1]);
+    if (place.layout.offset < 0) fault(g_, n, "an index is outside of its axis");
+    int64_t at = place.layout.position(place.layout.offset);
+    if (depth_ == 0) release(n), ownNow(root);
+    return writeCell(root, at, value, n);
+  }
+  Cells gates, in;
+  if (srcs.size() == 3) gates = elements(srcs[2], g_.shape(srcs[0]));
+  if (gates.empty() || std::ranges::any_of(gates, [](uint64_t b) { return b != 0; })) in = elements(srcs[1], g_.shape(srcs[0]));
+  m_.spend(in.size(), n);
+  Layout layout = place.layout;
+  if (depth_ == 0) release(n), ownNow(root);
+  Positions to(layout);
   for (size_t i = 0; i < in.size(); ++i) {
     int64_t at = to.next();
-    if (!gates[i]) continue;
-    if (place.layout.offset < 0) fault(g_, n, "an index is outside of its axis");
-    now[static_cast<size_t>(at)] = in[i];
-    logWrite(place.root, at, in[i], n);
+    if (!gates.empty() && !gates[i]) continue;
+    if (layout.offset < 0) fault(g_, n, "an index is outside of its axis");
+    writeCell(root, at, in[i], n);
   }
-  m_.spend(static_cast<uint64_t>(count), n);
 }
 
 void Frame::evalStage(NodeId n) {
@@ -259,64 +250,51 @@ void Frame::evalStage(NodeId n) {
       (*out)[filled++] = scalar(x);
       return;
     }
-    const Value& v = values_[x];
+    const Value& v = readable(x);
     Positions p(v.layout);
     for (int64_t i = v.layout.count(); i > 0; --i) (*out)[filled++] = cells(v)[static_cast<size_t>(p.next())];
     if (v.root) m_.out->loads += static_cast<uint64_t>(v.layout.count());
   };
-  if (auto loops = plan_->loops.find(n); loops != plan_->loops.end()) runLoops(n, loops->second, 0, take);
+  if (plan_->loops.contains(n)) runLoops(n, take);
   else take();
-  values_[n] = {std::move(layout), out, nullptr};
-  stages_[n] = std::make_unique<Storage>(Storage{n, g_.dtype(n), out, nullptr, false});
-  values_[n].root = stages_[n].get();
+  auto& held = stages_[n];
+  if (!held) held = std::make_unique<Storage>();
+  held->base = n;
+  held->dtype = g_.dtype(n);
+  values_[n] = {std::move(layout), std::move(out), held.get()};
 }
 
 void Frame::evaluate(NodeId n) {
   Op op = g_.op(n);
   if (hasTrait(op, trait::Elementwise)) return evalElementwise(n);
-  if (hasTrait(op, trait::Movement)) return evalMovement(n);
   switch (op) {
     case Op::Const: scalars_[n] = g_.constValue(n).bits; return;
     case Op::Param:
-      if (!g_[n].place) {
+      if (g_[n].place) return evalPlace(n);
+      {
         const Value& v = params_[static_cast<size_t>(g_.attr(n, AttrKey::Slot))];
         scalars_[n] = cells(v)[static_cast<size_t>(v.layout.position(v.layout.offset))];
-        return;
       }
-      return evalPlace(n);
+      return;
     case Op::Buffer:
     case Op::Alloc: return evalPlace(n);
-    case Op::After: return evalAfter(n);
-    case Op::Index: return evalIndex(n);
+    case Op::After: evalAfter(n); break;
+    case Op::Index: evalIndex(n); break;
     case Op::Load: return evalLoad(n);
     case Op::Store: return evalStore(n);
     case Op::Reduce: return evalReduce(n);
     case Op::Stage: return evalStage(n);
     case Op::Call: return evalCall(n);
     case Op::End:
-      if (auto loops = plan_->loops.find(n); loops != plan_->loops.end()) runLoops(n, loops->second, 0, [] {});
+      if (plan_->loops.contains(n)) runLoops(n, [] {});
       return;
-    case Op::Tuple: {
-      auto& items = tuples_[n];
-      items.clear();
-      for (NodeId s : g_.srcs(n)) {
-        if (isFlat(s)) items.push_back({Layout::dense({}), m_.allocate(1, scalars_[s]), nullptr});
-        else items.push_back(values_[s]);
-        if (items.back().root && !items.back().data) items.back().data = items.back().root->now;
-      }
-      return;
-    }
-    case Op::Get: {
-      NodeId t = g_.src(n, 0);
-      while (g_.op(t) == Op::After) t = g_.src(t, 0);
-      Value v = tuples_.at(t)[static_cast<size_t>(g_.attr(n, AttrKey::IndexKey))];
-      v.root = nullptr;
-      if (isFlat(n)) scalars_[n] = cells(v)[static_cast<size_t>(v.layout.position(v.layout.offset))];
-      else values_[n] = std::move(v);
-      return;
-    }
-    default: return;  // RANGE is set by its loop, SINK only groups
+    case Op::Tuple: return evalTuple(n);
+    case Op::Get: return evalGet(n);
+    default:
+      if (!hasTrait(op, trait::Movement)) return;  // RANGE is set by its loop, SINK only groups
+      evalMovement(n);
   }
+  if (m_.planner.fetched(n)) fetch(n);
 }
 
 }  // namespace uop::interp

@@ -25,7 +25,7 @@ Tensor tensor(DType dtype, Shape shape, std::vector<T> values) {
   auto t = Tensor::zeros(dtype, std::move(shape));
   REQUIRE(t);
   REQUIRE(t->bytes == values.size() * sizeof(T));
-  std::memcpy(t->data(), values.data(), t->bytes);
+  if (!values.empty()) std::memcpy(t->data(), values.data(), t->bytes);
   return std::move(*t);
 }
 
