@@ -90,6 +90,19 @@ NodeId Planner::state(NodeId place) {
   return s;
 }
 
+void Planner::findData() {
+  data_.resize(g_.size());
+  std::vector<bool> gate(g_.size());  // an index, or a bool made of these
+  for (NodeId n = 0; n < g_.size(); ++n) {
+    Op op = g_.op(n);
+    auto srcs = g_.srcs(n);
+    bool bare = srcs.empty() && op == Op::Const;
+    bool made = hasTrait(op, trait::Elementwise) && std::ranges::all_of(srcs, [&](NodeId s) { return gate[s]; });
+    gate[n] = g_.dtype(n) == DType::Index || (g_.dtype(n) == DType::Bool && (bare || made));
+    data_[n] = hasTrait(op, trait::Elementwise) && !gate[n] && !(op == Op::Where && gate[srcs[0]]) && g_.dtype(srcs.back()) != DType::Index;
+  }
+}
+
 void Planner::findFetched(FunctionPlan& plan) {
   for (NodeId n : plan.all) {
     if (isEffect(g_, n) && !closes(g_, n) && !g_.open(n).empty()) plan.inLoops.merge(writesOf(n, plan));

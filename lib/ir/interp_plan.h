@@ -53,16 +53,19 @@ struct BodyWrites {
 
 class Planner {
  public:
-  explicit Planner(const Graph& g) : g_(g), fetch_(g.size()), states_(g.size(), kNoNode) {}
+  explicit Planner(const Graph& g) : g_(g), fetch_(g.size()), states_(g.size(), kNoNode) { findData(); }
   Result<const FunctionPlan*> plan(std::span<const NodeId> roots);
 
   // A place in a loop of which somebody reads the contents without a LOAD: it is read when it is evaluated.
   bool fetched(NodeId place) const { return fetch_[place]; }
   // The AFTER that says which contents a live place has.
   NodeId state(NodeId place);
+  // Whether an element-wise op works on data: not on an index, nor on a gate (what indices alone decide), nor selects by one.
+  bool isData(NodeId n) const { return data_[n]; }
 
  private:
   bool livePlace(NodeId n) const { return g_[n].place && !g_.open(n).empty() && g_.op(g_[n].base) != Op::Stage; }
+  void findData();
   void findFetched(FunctionPlan&);
   LoopPlan planLoops(NodeId closer, const FunctionPlan&);
   void privateStorage(NodeId closer, LoopPlan&);
@@ -77,7 +80,7 @@ class Planner {
   void lifetimes(FunctionPlan&, std::span<const NodeId> roots);
 
   const Graph& g_;
-  std::vector<bool> fetch_;
+  std::vector<bool> fetch_, data_;
   std::vector<NodeId> states_;
   std::map<NodeId, BodyWrites> bodies_;
   std::map<std::vector<NodeId>, FunctionPlan> plans_;

@@ -15,8 +15,6 @@ class Operand {
   const uint64_t* cells_;
 };
 
-bool isData(const Graph& g, NodeId n) { return g.dtype(g.srcs(n).back()) != DType::Index; }
-
 }  // namespace
 
 void Frame::evalScalar(NodeId n) {
@@ -24,7 +22,7 @@ void Frame::evalScalar(NodeId n) {
   uint64_t s[3] = {};
   for (size_t i = 0; i < srcs.size(); ++i) s[i] = scalar(srcs[i]);
   scalars_[n] = fns_[n](s[0], s[1], s[2]);
-  m_.out->ops += isData(g_, n);
+  m_.out->ops += m_.planner.isData(n);
 }
 
 void Frame::evalElementwise(NodeId n) {
@@ -63,7 +61,7 @@ void Frame::evalElementwise(NodeId n) {
     uint64_t a = in[0].next(), b = in[1].next(), c = in[2].next();
     o = fn(a, b, c);
   }
-  if (isData(g_, n)) m_.out->ops += static_cast<uint64_t>(count);
+  if (m_.planner.isData(n)) m_.out->ops += static_cast<uint64_t>(count);
   values_[n] = {Layout::dense(shape), std::move(out), nullptr};
 }
 

@@ -122,6 +122,7 @@ bool holds(const Match& m, const GuardCall& call) {
     case Guard::nowrap_: return noWrap(a);
     case Guard::fewterms_: return m.facts.terms(a.node(0)) <= kFewTerms;
     case Guard::before_: return m.facts.before(a.node(0), a.node(1));
+    case Guard::gate_: return m.facts.isGate(a.node(0));
     case Guard::shape_: return std::ranges::equal(a.shape(0), a.shape(1));
     case Guard::scalar_: return a.shape(0).empty();
     case Guard::value_: return !m.g[a.node(0)].place;
@@ -131,7 +132,7 @@ bool holds(const Match& m, const GuardCall& call) {
 
 // Guards that look at nodes, not terms of them.
 bool wantsVariable(Guard g) {
-  return g == Guard::fewterms_ || g == Guard::before_ || g == Guard::shape_ || g == Guard::scalar_ || g == Guard::value_ || g == Guard::nonconst_;
+  return g == Guard::fewterms_ || g == Guard::before_ || g == Guard::gate_ || g == Guard::shape_ || g == Guard::scalar_ || g == Guard::value_ || g == Guard::nonconst_;
 }
 // Guards that ask for a dtype come first in the table.
 bool takesAttr(Guard g, size_t at) { return g <= Guard::keepsbits_ || (g == Guard::shape_ && at == 1); }

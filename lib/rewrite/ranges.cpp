@@ -73,6 +73,8 @@ ValueRanges::Facts ValueRanges::compute(NodeId id) {
   f.hash = hashOf(id);
   if (n.op == Op::Const) f.constant = id;
   if (repeats(g_, id)) f.constant = table_[n.srcs[0]].constant;
+  bool leaf = n.op == Op::Const || n.op == Op::Range || (n.op == Op::Param && !n.place);
+  f.gate = leaf || ((n.dtype == DType::Bool || n.dtype == DType::Index) && hasTrait(n.op, trait::Elementwise) && std::ranges::all_of(g_.srcs(id), [&](NodeId s) { return table_[s].gate; }));
   unsigned terms = n.op == Op::Add ? 0 : 1;
   for (NodeId s : g_.srcs(id)) {
     f.height = std::max(f.height, table_[s].height + 1);

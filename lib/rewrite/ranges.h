@@ -1,5 +1,5 @@
 // Facts about nodes that guards ask for, each a dense table over node ids that grows as ids are asked for: value ranges
-// of integers and bool, which constant a node is a broadcast of, the canonical order of operands, the size of a sum.
+// of integers and bool, which constant a node is a broadcast of, the canonical order of operands, the size of a sum, what loops decide.
 #pragma once
 #include <vector>
 
@@ -36,6 +36,8 @@ class ValueRanges {
   bool before(NodeId a, NodeId b);
   // Leaves of the sum that `id` is, at most 255.
   unsigned terms(NodeId id) { return facts(id).terms; }
+  // An index or a bool scalar that loops, constants and scalar arguments alone decide.
+  bool isGate(NodeId id) { return facts(id).gate; }
 
  private:
   struct Facts {
@@ -44,6 +46,7 @@ class ValueRanges {
     NodeId constant = kNoNode;
     uint32_t height = 0;
     uint8_t terms = 1;
+    bool gate = false;
   };
   const Facts& facts(NodeId id) {
     while (table_.size() <= id) table_.push_back(compute(static_cast<NodeId>(table_.size())));
