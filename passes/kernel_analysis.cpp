@@ -3,8 +3,19 @@
 namespace uop {
 
 KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : g_(g) {
-  findRoots(roots);
-  for (Kernel& k : kernels) collect(k);
+  std::vector<std::vector<NodeId>> groups = findRoots(roots), next;
+  for (;; groups = std::move(next), next.clear()) {
+    collectAll(groups);
+    std::vector<bool> circle = inCircles();
+    if (std::ranges::find(circle, true) == circle.end()) break;
+    // STAGEs that need each other do not share a kernel after all.
+    for (size_t k = 0; k < groups.size(); ++k) {
+      if (!circle[k]) next.push_back(groups[k]);
+      else
+        for (NodeId root : groups[k]) next.push_back({root});
+    }
+    if (next.size() == groups.size()) internalError("kernels depend on each other in a circle");
+  }
   for (uint32_t i = 0; i < kernels.size(); ++i) {
     for (const KernelRead& r : kernels[i].reads) users[r.base].insert(i);
     for (auto [base, index] : kernels[i].writes) {
@@ -15,7 +26,8 @@ KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : 
   }
 }
 
-void KernelAnalysis::findRoots(std::span<const NodeId> roots) {
+// The roots of each kernel.
+std::vector<std::vector<NodeId>> KernelAnalysis::findRoots(std::span<const NodeId> roots) const {
   std::vector<NodeId> order = cone(g_, roots);
   std::unordered_set<NodeId> inBody;  // effects that an END runs
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
@@ -24,13 +36,54 @@ void KernelAnalysis::findRoots(std::span<const NodeId> roots) {
     if (op == Op::Sink && inBody.contains(*it))
       for (NodeId s : g_.srcs(*it)) inBody.insert(s);
   }
+  std::vector<std::vector<NodeId>> out;
+  std::map<std::vector<NodeId>, size_t> byLoops;
   for (NodeId n : order) {
     Op op = g_.op(n);
-    bool root = g_.open(n).empty() && (op == Op::Stage || ((op == Op::End || op == Op::Store) && !inBody.contains(n)));
-    if (!root) continue;
-    kernelOf.emplace(n, static_cast<uint32_t>(kernels.size()));
-    kernels.push_back({n, {}, {}, {}, {}});
+    if (!g_.open(n).empty()) continue;
+    if ((op == Op::End || op == Op::Store) && !inBody.contains(n)) out.push_back({n});
+    if (op != Op::Stage) continue;
+    std::vector<NodeId> loops;
+    for (NodeId r : g_.srcs(n).subspan(1))
+      if (g_.constInt(g_.src(r, 0)) != 1) loops.push_back(r);
+    std::ranges::sort(loops);
+    auto [it, fresh] = byLoops.try_emplace(loops, out.size());
+    if (fresh || loops.empty()) out.push_back({n});
+    else out[it->second].push_back(n);
   }
+  return out;
+}
+
+void KernelAnalysis::collectAll(const std::vector<std::vector<NodeId>>& groups) {
+  kernels.clear();
+  kernelOf.clear();
+  for (const auto& group : groups) {
+    for (NodeId root : group) kernelOf.emplace(root, static_cast<uint32_t>(kernels.size()));
+    kernels.push_back({group, {}, {}, {}, {}});
+  }
+  for (uint32_t k = 0; k < kernels.size(); ++k)
+    if (!collect(kernels[k])) kernels[k].deps.insert(k);
+}
+
+// Kernels that no order of running reaches.
+std::vector<bool> KernelAnalysis::inCircles() const {
+  std::vector<std::vector<uint32_t>> users(kernels.size());
+  std::vector<size_t> missing(kernels.size());
+  std::vector<uint32_t> ready;
+  for (uint32_t k = 0; k < kernels.size(); ++k) {
+    missing[k] = kernels[k].deps.size();
+    for (uint32_t d : kernels[k].deps) users[d].push_back(k);
+    if (missing[k] == 0) ready.push_back(k);
+  }
+  std::vector<bool> out(kernels.size(), true);
+  while (!ready.empty()) {
+    uint32_t k = ready.back();
+    ready.pop_back();
+    out[k] = false;
+    for (uint32_t user : users[k])
+      if (--missing[user] == 0) ready.push_back(user);
+  }
+  return out;
 }
 
 // An AFTER's dependencies: kernels that come first (closed), and what belongs to the loops around it (open).
@@ -45,14 +98,17 @@ void KernelAnalysis::eachDep(NodeId after, std::vector<NodeId>& closed, std::vec
   }
 }
 
-void KernelAnalysis::collect(Kernel& k) {
-  std::unordered_set<NodeId> seen;
-  std::vector<NodeId> todo;
+// False where one of its roots needs another.
+bool KernelAnalysis::collect(Kernel& k) {
+  std::unordered_set<NodeId> seen(k.roots.begin(), k.roots.end());
+  std::vector<NodeId> todo = k.roots;
+  bool apart = true;
   auto push = [&](NodeId n) {
-    if (isRoot(n) && n != k.root) k.deps.insert(kernelOf.at(n));
+    auto root = kernelOf.find(n);
+    if (root != kernelOf.end() && &kernels[root->second] == &k) apart = false;
+    else if (root != kernelOf.end()) k.deps.insert(root->second);
     else if (seen.insert(n).second) todo.push_back(n);
   };
-  push(k.root);
   std::vector<NodeId> closed, open;
   while (!todo.empty()) {
     NodeId n = todo.back();
@@ -70,6 +126,7 @@ void KernelAnalysis::collect(Kernel& k) {
   }
   std::ranges::sort(k.nodes);
   for (NodeId n : k.nodes) recordAccess(k, n);
+  return apart;
 }
 
 void KernelAnalysis::recordAccess(Kernel& k, NodeId n) {

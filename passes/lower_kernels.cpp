@@ -6,11 +6,19 @@
 #include "ir/eval.h"
 #include "passes/passes.h"
 #include "passes/rebuild.h"
+#include "passes/reduce_groups.h"
 
 namespace uop {
 namespace {
 
 bool isAccumulatedWide(DType d, ReduceOp op) { return op != ReduceOp::Max && (d == DType::F16 || d == DType::BF16); }
+
+// One reduction of a loop that may serve several.
+struct Term {
+  NodeId x;
+  ReduceOp op;
+};
+using Terms = std::vector<Term>;
 
 class Lowerer {
  public:
@@ -21,22 +29,28 @@ class Lowerer {
   NodeId run();
 
  private:
-  NodeId visit(NodeId n, std::span<const NodeId> sources);
-  NodeId reduce(NodeId n, std::span<const NodeId> sources);
-  NodeId blocked(NodeId x, std::span<const NodeId> ranges, ReduceOp op);
-  NodeId splitLoop(NodeId x, NodeId range, ReduceOp op);
-  NodeId accumulate(NodeId x, std::span<const NodeId> ranges, ReduceOp op);
-  NodeId stage(NodeId n, std::span<const NodeId> sources);
-  std::vector<NodeId> ownLoops(NodeId& x, std::span<const NodeId> ranges);
-  NodeId instantiate(NodeId x, const std::unordered_map<NodeId, NodeId>& swap);
+  NodeId visit(NodeId n);
+  void reduce(const std::vector<NodeId>& group);
+  void blocked(Terms& terms, std::span<const NodeId> ranges);
+  void splitLoop(Terms& terms, NodeId range);
+  void accumulate(Terms& terms, std::span<const NodeId> ranges);
+  NodeId stage(NodeId n);
+  std::vector<NodeId> ownLoops(Terms& terms, std::span<const NodeId> ranges);
+  void instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>& swap);
   NodeId freshRange(NodeId bound, Kind kind) { return g_.range(bound, fresh_.range++, kind); }
   NodeId freshAlloc(DType d, std::span<const Dim> shape, Space space, NodeId scope);
+  std::vector<NodeId> sourcesOf(NodeId n) const {
+    std::vector<NodeId> out;
+    for (NodeId s : g_.srcs(n)) out.push_back(now_.at(s));
+    return out;
+  }
 
   Graph& g_;
   NodeId body_;
   int64_t block_;
   FreshIds fresh_;
   std::vector<bool> closed_;  // RANGEs that some END closes already
+  std::unordered_map<NodeId, NodeId> now_;
 };
 
 // The storage as the loops around `scope` see it: one copy an iteration.
@@ -45,9 +59,10 @@ NodeId Lowerer::freshAlloc(DType d, std::span<const Dim> shape, Space space, Nod
   return g_.after(alloc, g_.open(scope));
 }
 
-// A copy of x in which RANGEs are swapped; whatever the copy runs again (loops, accumulators) gets ids of its own.
-NodeId Lowerer::instantiate(NodeId x, const std::unordered_map<NodeId, NodeId>& swap) {
-  NodeId roots[] = {x};
+// Copies of the terms in which RANGEs are swapped; whatever a copy runs again (loops, accumulators) gets ids of its own.
+void Lowerer::instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>& swap) {
+  std::vector<NodeId> roots;
+  for (const Term& t : terms) roots.push_back(t.x);
   std::vector<NodeId> order = cone(g_, roots);
   std::unordered_map<NodeId, NodeId> now(swap.begin(), swap.end());
   std::unordered_map<NodeId, bool> inside;  // evaluated once an iteration of a swapped loop
@@ -72,44 +87,45 @@ NodeId Lowerer::instantiate(NodeId x, const std::unordered_map<NodeId, NodeId>& 
     else if (inside[n] && g_.op(n) == Op::Alloc) now[n] = g_.make(Op::Alloc, srcs, g_.attrsOf(n).set(AttrKey::Slot, fresh_.slot++));
     else now[n] = changed ? g_.remake(g_, n, srcs) : n;
   }
-  return now.at(x);
+  for (Term& t : terms) t.x = now.at(t.x);
 }
 
 // The loops of one closer: a RANGE that an END closes already is replaced by a fresh one.
-std::vector<NodeId> Lowerer::ownLoops(NodeId& x, std::span<const NodeId> ranges) {
+std::vector<NodeId> Lowerer::ownLoops(Terms& terms, std::span<const NodeId> ranges) {
   std::unordered_map<NodeId, NodeId> swap;
   std::vector<NodeId> out;
   for (NodeId r : ranges) {
     if (r >= closed_.size()) closed_.resize(r + 1);
-    NodeId bound = g_.src(r, 0);
-    for (const auto& [from, to] : swap)
-      if (g_.isOpen(bound, from)) bound = instantiate(bound, swap);
-    if (closed_[r] || bound != g_.src(r, 0)) out.push_back(swap[r] = freshRange(bound, g_.kind(r)));
+    Terms bound{{g_.src(r, 0), ReduceOp::Add}};
+    if (std::ranges::any_of(swap, [&](const auto& s) { return g_.isOpen(bound[0].x, s.first); })) instantiate(bound, swap);
+    if (closed_[r] || bound[0].x != g_.src(r, 0)) out.push_back(swap[r] = freshRange(bound[0].x, g_.kind(r)));
     else out.push_back(r);
     if (out.back() >= closed_.size()) closed_.resize(out.back() + 1);
     closed_[out.back()] = true;
   }
-  if (!swap.empty()) x = instantiate(x, swap);
+  if (!swap.empty()) instantiate(terms, swap);
   return out;
 }
 
-NodeId Lowerer::accumulate(NodeId x, std::span<const NodeId> ranges, ReduceOp op) {
-  std::vector<NodeId> loops = ownLoops(x, ranges);
-  DType d = g_.dtype(x);
-  // The reduction's own scope: x without its loops.
-  NodeId scope = g_.reduce(x, loops, op);
-  NodeId here = freshAlloc(d, {}, Space::Reg, scope);
-  NodeId init = g_.store(here, g_.constant(d, identityOf(op, d)));
-  std::vector<NodeId> deps{init};
-  deps.insert(deps.end(), loops.begin(), loops.end());
-  NodeId in = g_.after(here, deps);
-  NodeId update = g_.store(in, g_.binary(opOf(op), g_.load(in), x));
-  NodeId end[] = {g_.end(update, loops)};
-  return g_.load(g_.after(here, end));
+// One loop nest for all the terms, each of which becomes its total.
+void Lowerer::accumulate(Terms& terms, std::span<const NodeId> ranges) {
+  std::vector<NodeId> loops = ownLoops(terms, ranges), accumulators, updates;
+  for (const Term& t : terms) {
+    DType d = g_.dtype(t.x);
+    // The reduction's own scope: x without its loops.
+    NodeId here = freshAlloc(d, {}, Space::Reg, g_.reduce(t.x, loops, t.op));
+    std::vector<NodeId> deps{g_.store(here, g_.constant(d, identityOf(t.op, d)))};
+    deps.insert(deps.end(), loops.begin(), loops.end());
+    NodeId in = g_.after(here, deps);
+    accumulators.push_back(here);
+    updates.push_back(g_.store(in, g_.binary(opOf(t.op), g_.load(in), t.x)));
+  }
+  NodeId end[] = {g_.end(updates.size() == 1 ? updates[0] : g_.make(Op::Sink, updates), loops)};
+  for (size_t i = 0; i < terms.size(); ++i) terms[i].x = g_.load(g_.after(accumulators[i], end));
 }
 
 // Σ over one long loop as Σ over blocks of Σ within: the last block may be shorter.
-NodeId Lowerer::splitLoop(NodeId x, NodeId range, ReduceOp op) {
+void Lowerer::splitLoop(Terms& terms, NodeId range) {
   int64_t n = *g_.constInt(g_.src(range, 0));
   int64_t blocks = (n + block_ - 1) / block_;
   NodeId outer = freshRange(g_.index(blocks), g_.kind(range));
@@ -120,78 +136,69 @@ NodeId Lowerer::splitLoop(NodeId x, NodeId range, ReduceOp op) {
     bound = g_.where(g_.binary(Op::CmpLt, left, bound), left, bound);
   }
   NodeId inner = freshRange(bound, g_.kind(range));
-  NodeId y = instantiate(x, {{range, g_.binary(Op::Add, begin, inner)}});
+  instantiate(terms, {{range, g_.binary(Op::Add, begin, inner)}});
   NodeId in[] = {inner}, out[] = {outer};
-  return blocked(accumulate(y, in, op), out, op);
+  accumulate(terms, in);
+  blocked(terms, out);
 }
 
-NodeId Lowerer::blocked(NodeId x, std::span<const NodeId> ranges, ReduceOp op) {
-  bool rounds = isFloat(g_.dtype(x)) && op == ReduceOp::Add && block_ > 0;
-  if (!rounds) return accumulate(x, ranges, op);
+void Lowerer::blocked(Terms& terms, std::span<const NodeId> ranges) {
+  bool rounds = block_ > 0 && std::ranges::any_of(terms, [&](const Term& t) { return isFloat(g_.dtype(t.x)) && t.op == ReduceOp::Add; });
+  if (!rounds) return accumulate(terms, ranges);
   // Innermost loops first, as many as fit in one block.
   size_t first = ranges.size();
-  int64_t terms = 1;
+  int64_t count = 1;
   while (first > 0) {
     int64_t bound = g_.constInt(g_.src(ranges[first - 1], 0)).value_or(1);
-    if (__builtin_mul_overflow(terms, bound, &terms) || terms > block_) break;
+    if (__builtin_mul_overflow(count, bound, &count) || count > block_) break;
     --first;
   }
-  if (first == 0) return accumulate(x, ranges, op);
-  if (first < ranges.size()) return blocked(accumulate(x, ranges.subspan(first), op), ranges.first(first), op);
-  NodeId part = splitLoop(x, ranges.back(), op);
-  return ranges.size() == 1 ? part : blocked(part, ranges.first(ranges.size() - 1), op);
+  if (first == 0) return accumulate(terms, ranges);
+  if (first < ranges.size()) {
+    accumulate(terms, ranges.subspan(first));
+    return blocked(terms, ranges.first(first));
+  }
+  splitLoop(terms, ranges.back());
+  if (ranges.size() > 1) blocked(terms, ranges.first(ranges.size() - 1));
 }
 
-NodeId Lowerer::reduce(NodeId n, std::span<const NodeId> sources) {
-  ReduceOp op = g_.reduceOp(n);
-  DType d = g_.dtype(n);
-  bool wide = isAccumulatedWide(d, op);
-  NodeId x = wide ? g_.cast(sources[0], DType::F32) : sources[0];
-  NodeId sum = blocked(x, sources.subspan(1), op);
-  return wide ? g_.cast(sum, d) : sum;
+void Lowerer::reduce(const std::vector<NodeId>& group) {
+  Terms terms;
+  for (NodeId n : group) {
+    NodeId x = now_.at(g_.src(n, 0));
+    bool wide = isAccumulatedWide(g_.dtype(n), g_.reduceOp(n));
+    terms.push_back({wide ? g_.cast(x, DType::F32) : x, g_.reduceOp(n)});
+  }
+  std::vector<NodeId> sources = sourcesOf(group[0]);
+  blocked(terms, std::span(sources).subspan(1));
+  for (size_t i = 0; i < group.size(); ++i) now_[group[i]] = g_.dtype(terms[i].x) == g_.dtype(group[i]) ? terms[i].x : g_.cast(terms[i].x, g_.dtype(group[i]));
 }
 
-NodeId Lowerer::stage(NodeId n, std::span<const NodeId> sources) {
-  NodeId x = sources[0];
-  std::vector<NodeId> loops = ownLoops(x, sources.subspan(1));
-  NodeId here = freshAlloc(g_.dtype(n), g_.shape(n), g_.space(n) == Space::Reg ? Space::Reg : Space::Local, g_.stage(x, loops, g_.space(n)));
-  std::vector<NodeId> index(loops.begin(), loops.end());
-  NodeId end[] = {g_.end(g_.store(g_.indexInto(here, index), x), loops)};
+NodeId Lowerer::stage(NodeId n) {
+  std::vector<NodeId> sources = sourcesOf(n);
+  Terms x{{sources[0], ReduceOp::Add}};
+  std::vector<NodeId> loops = ownLoops(x, std::span(sources).subspan(1));
+  NodeId here = freshAlloc(g_.dtype(n), g_.shape(n), g_.space(n) == Space::Reg ? Space::Reg : Space::Local, g_.stage(x[0].x, loops, g_.space(n)));
+  NodeId end[] = {g_.end(g_.store(g_.indexInto(here, loops), x[0].x), loops)};
   return g_.after(here, end);
 }
 
-NodeId Lowerer::visit(NodeId n, std::span<const NodeId> sources) {
-  switch (g_.op(n)) {
-    case Op::Reduce: return reduce(n, sources);
-    case Op::Stage: return stage(n, sources);
-    case Op::End: {
-      std::vector<NodeId> srcs(sources.begin(), sources.end());
-      for (NodeId r : sources.subspan(1)) {
-        if (r >= closed_.size()) closed_.resize(r + 1);
-        if (closed_[r]) {
-          NodeId x = srcs[0];
-          std::vector<NodeId> loops = ownLoops(x, sources.subspan(1));
-          return g_.end(x, loops);
-        }
-      }
-      for (NodeId r : sources.subspan(1)) closed_[r] = true;
-      return g_.remake(g_, n, srcs);
-    }
-    default: return g_.remake(g_, n, sources);
-  }
+NodeId Lowerer::visit(NodeId n) {
+  std::vector<NodeId> sources = sourcesOf(n);
+  if (g_.op(n) == Op::Stage) return stage(n);
+  if (g_.op(n) != Op::End) return g_.remake(g_, n, sources);
+  Terms body{{sources[0], ReduceOp::Add}};
+  std::vector<NodeId> parts = ownLoops(body, std::span(sources).subspan(1));
+  parts.insert(parts.begin(), body[0].x);
+  return g_.remake(g_, n, parts);
 }
 
 NodeId Lowerer::run() {
-  NodeId roots[] = {body_};
-  std::vector<NodeId> order = cone(g_, roots);
-  std::unordered_map<NodeId, NodeId> now;
-  std::vector<NodeId> sources;
-  for (NodeId n : order) {
-    sources.clear();
-    for (NodeId s : g_.srcs(n)) sources.push_back(now.at(s));
-    now[n] = visit(n, sources);
+  for (const std::vector<NodeId>& step : reduceGroups(g_, body_)) {
+    if (g_.op(step[0]) == Op::Reduce) reduce(step);
+    else now_[step[0]] = visit(step[0]);
   }
-  return now.at(body_);
+  return now_.at(body_);
 }
 
 }  // namespace

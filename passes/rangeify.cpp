@@ -1,6 +1,7 @@
 #include "passes/rangeify.h"
 
 #include "passes/rebuild.h"
+#include "passes/stage_reason.h"
 
 namespace uop {
 
@@ -8,11 +9,9 @@ Rangeifier::Rangeifier(Program& p, RangeifyOptions options) : p_(p), g_(p.graph)
   nextRange_ = freshIds(g_, p.roots()).range;
   // What is no loop nest of its own but is returned (a view, a constant, a scalar argument) is copied to where results lie.
   for (ResultDef& r : p_.results) {
-    Op op = g_.op(r.node);
-    bool whole = g_[r.node].place && (op == Op::After || op == Op::Stage || g_[r.node].srcCount == 0);
-    bool view = g_[r.node].place ? !whole || g_.rank(r.node) != g_.rank(g_[r.node].base) : hasTrait(op, trait::Movement) || op == Op::Detach;
-    for (NodeId n = r.node; whole && g_.op(n) == Op::After; n = g_.src(n, 0)) view |= g_[g_.src(n, 0)].srcCount > 0 && g_.op(g_.src(n, 0)) != Op::After && g_.op(g_.src(n, 0)) != Op::Stage;
-    if (isValue(g_.dtype(r.node)) && (view || (!g_[r.node].place && g_[r.node].srcCount == 0))) r.node = g_.stage(r.node, {}, Space::Global);
+    const Node& n = g_[r.node];
+    bool copied = n.place ? isView(r.node) : n.srcCount == 0 || hasTrait(n.op, trait::Movement) || n.op == Op::Detach;
+    if (isValue(n.dtype) && copied) r.node = stageBecause(g_, r.node, {}, Space::Global, "a result that is no storage of its own");
   }
   order_ = cone(g_, p_.roots());
   size_t count = order_.empty() ? 0 : order_.back() + 1;
@@ -22,6 +21,12 @@ Rangeifier::Rangeifier(Program& p, RangeifyOptions options) : p_(p), g_(p.graph)
   cheap_.resize(count);
   plain_.resize(count);
   result_.resize(count);
+  depth_.resize(count);
+}
+
+bool Rangeifier::isView(NodeId place) const {
+  while (g_.op(place) == Op::After) place = g_.src(place, 0);
+  return g_[place].srcCount > 0 && g_.op(place) != Op::Stage;
 }
 
 void Rangeifier::run() {
@@ -32,9 +37,8 @@ void Rangeifier::run() {
 }
 
 Result<Program> runRangeify(Program p, PassContext& ctx) {
-  Rangeifier pass(p, {ctx.options.boolean("materialize"), ctx.options.integer("max-kernel-nodes")});
-  pass.run();
-  for (const auto& [reason, count] : pass.reasons()) ctx.remarks.push_back(fmt::format("staged {}: {}", count, reason));
+  Rangeifier(p, {ctx.options.boolean("materialize"), ctx.options.integer("max-kernel-nodes")}).run();
+  remarkStages(p, "staged", ctx);
   return p;
 }
 

@@ -2,7 +2,8 @@
 //
 //   demand   from users to sources: each value learns at which index expressions it is wanted. A value that is wanted
 //            at one place only, and there no more often than it has elements, becomes part of its user's loop; any
-//            other gets a STAGE over loops of its own. Movement ops rewrite the index, PAD adds a gate.
+//            other gets a STAGE over loops of its own, which says why (stage_reason.h): fuse decides what becomes of it.
+//            Movement ops rewrite the index, PAD adds a gate.
 //   build    from sources to users: each value becomes a scalar expression of the index it is wanted at.
 //
 // After tinygrad's rangeify (schedule/indexing.py) for the mechanism; the rule for staging is a count of evaluations.
@@ -24,7 +25,6 @@ struct Demand {
   NodeId gate = kNoNode;
   uint32_t region = 0;        // the loop nest at function level that wants it
   uint32_t loops = 0;         // interned list of RANGEs, outermost first
-  friend bool operator==(const Demand&, const Demand&) = default;
 };
 
 struct RangeifyOptions {
@@ -36,7 +36,6 @@ class Rangeifier {
  public:
   Rangeifier(Program& p, RangeifyOptions options);
   void run();
-  const std::map<std::string, int64_t>& reasons() const { return reasons_; }
 
  private:
   // demand (rangeify_demand.cpp)
@@ -53,7 +52,8 @@ class Rangeifier {
   void demandDeps(NodeId after, const Demand& context);
   bool wantedTooOften(NodeId n, const Demand& d) const;
   size_t loopsNeeded(NodeId n, const Demand& d) const;
-  uint32_t enterLoops(uint32_t outer, size_t keep, std::span<const NodeId> inner);
+  uint32_t enterLoops(uint32_t outer, std::span<const NodeId> inner, size_t keep = kMaxOpenRanges);
+  const std::vector<NodeId>& reduceRanges(NodeId n, const Demand& d);
   std::vector<NodeId> freshRanges(std::span<const Dim> shape, Kind);
 
   // index (rangeify_index.cpp): what `movement` wants of its source when it is wanted as `d` says
@@ -72,6 +72,8 @@ class Rangeifier {
   NodeId buildLoad(NodeId n, const Demand& d);
   NodeId buildStore(NodeId n);
   std::vector<NodeId> orderOf(NodeId dep);
+  int64_t listOf(const Demand& d) { return g_.list(std::vector<int64_t>(d.index.begin(), d.index.end())); }
+  bool isView(NodeId place) const;
   NodeId settledForm(NodeId n) const;
   void settle();
 
@@ -82,7 +84,7 @@ class Rangeifier {
     std::vector<NodeId> ranges;  // one an axis of its STAGE or STORE
     std::vector<NodeId> reduced; // one an axis that a REDUCE removes
     NodeId stage = kNoNode;      // filled in by build
-    bool staged = false;
+    const char* why = nullptr;   // it gets a STAGE of its own for this reason
   };
 
   Program& p_;
@@ -98,7 +100,8 @@ class Rangeifier {
   std::map<std::tuple<NodeId, int64_t, NodeId>, NodeId> built_;  // (node, index list, gate) → expression
   std::unordered_map<NodeId, NodeId> settled_;  // old node → its new form, for scalars, effects and places
   std::unordered_set<NodeId> made_;        // STAGEs whose value is in its final form
-  std::map<std::string, int64_t> reasons_;
+  std::vector<uint32_t> depth_;            // REDUCEs on the longest path below
+  std::map<std::tuple<uint32_t, int64_t, uint32_t>, std::vector<NodeId>> reduceRanges_;  // (loops, bounds, depth) → RANGEs
   int64_t nextRange_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // The second walk of rangeify: each value becomes a scalar expression of the index it is wanted at.
 #include "passes/rangeify.h"
+#include "passes/stage_reason.h"
 
 namespace uop {
 namespace {
@@ -46,10 +47,9 @@ NodeId Rangeifier::read(NodeId n, const Demand& wanted) {
   if (g_.rank(n) == 0) d.index.clear();
   if (isPlace(n)) return gated(access(n, d.index), g_.dtype(n), d.gate);
   if (g_.rank(n) == 0) d.gate = kNoNode;
-  if (state_[n].staged) return gated(g_.indexInto(state_[n].stage, d.index), g_.dtype(n), d.gate);
+  if (state_[n].why) return gated(g_.indexInto(state_[n].stage, d.index), g_.dtype(n), d.gate);
   if (g_[n].srcCount == 0 || g_.op(n) == Op::Range) return n;
-  std::vector<int64_t> key(d.index.begin(), d.index.end());
-  auto it = built_.find({n, g_.list(key), d.gate});
+  auto it = built_.find({n, listOf(d), d.gate});
   if (it == built_.end()) internalError("rangeify: a value was not demanded where it is read: " + std::string(name(g_.op(n))));
   return it->second;
 }
@@ -105,7 +105,8 @@ NodeId Rangeifier::build(NodeId n, const Demand& d) {
 NodeId Rangeifier::buildStage(NodeId n, NodeId value, std::span<const NodeId> closed, Space space) {
   std::vector<NodeId> loops(closed.begin(), closed.end());
   for (NodeId i : state_[n].ranges) loops.push_back(g_.op(i) == Op::Range ? i : g_.range(int64_t{1}, nextRange_++, Kind::Loop));
-  NodeId out = g_.stage(value, loops, space);
+  // One that the program has keeps its own attributes; one of ours says why it is there.
+  NodeId out = state_[n].why ? stageBecause(g_, value, loops, space, state_[n].why) : stageLike(g_, n, value, loops);
   made_.insert(out);
   return out;
 }
@@ -146,11 +147,8 @@ void Rangeifier::buildAll() {
     State& s = state_[n];
     if (g_.op(n) == Op::Store && !s.wanted.empty()) settled_[n] = buildStore(n);
     if (!isValue(g_.dtype(n)) || g_[n].srcCount == 0 || g_.op(n) == Op::Range) continue;
-    for (const Demand& d : s.wanted) {
-      std::vector<int64_t> key(d.index.begin(), d.index.end());
-      built_[{n, g_.list(key), d.gate}] = build(n, d);
-    }
-    if (s.staged) s.stage = buildStage(n, build(n, s.wanted[0]), {}, g_.open(n).empty() ? Space::Global : Space::Local);
+    for (const Demand& d : s.wanted) built_[{n, listOf(d), d.gate}] = build(n, d);
+    if (s.why) s.stage = buildStage(n, build(n, s.wanted[0]), {}, g_.open(n).empty() ? Space::Global : Space::Local);
     if (result_[n]) settled_[n] = s.stage;
     else if (g_.rank(n) == 0 && !s.wanted.empty()) settled_[n] = read(n, {});
   }
@@ -194,7 +192,7 @@ void Rangeifier::settle() {
   std::unordered_map<NodeId, std::string> tags;
   for (NodeId n : order_)
     if (auto tag = p_.tags.find(n); tag != p_.tags.end()) {
-      NodeId to = state_[n].staged ? state_[n].stage : n;
+      NodeId to = state_[n].why ? state_[n].stage : n;
       if (auto it = now.find({to, false}); it != now.end()) tags.emplace(it->second, tag->second);
     }
   p_.tags = std::move(tags);

@@ -1,6 +1,5 @@
 // The first walk of rangeify: who wants what where, and what becomes memory.
 #include <algorithm>
-#include <unordered_set>
 
 #include "passes/rangeify.h"
 
@@ -18,12 +17,21 @@ std::vector<NodeId> Rangeifier::freshRanges(std::span<const Dim> shape, Kind kin
   return out;
 }
 
-uint32_t Rangeifier::enterLoops(uint32_t outer, size_t keep, std::span<const NodeId> inner) {
+uint32_t Rangeifier::enterLoops(uint32_t outer, std::span<const NodeId> inner, size_t keep) {
   auto list = g_.listById(outer);
   std::vector<int64_t> loops(list.begin(), list.begin() + static_cast<long>(std::min(keep, list.size())));
   for (NodeId r : inner)
     if (g_.op(r) == Op::Range) loops.push_back(r);
   return static_cast<uint32_t>(g_.list(loops));
+}
+
+// Reductions over the same axes in the same loops share their RANGEs, so that they can share a loop; not where one may
+// depend on the other, which then lies deeper.
+const std::vector<NodeId>& Rangeifier::reduceRanges(NodeId n, const Demand& d) {
+  auto bounds = g_.shape(g_.src(n, 0)).first(static_cast<size_t>(g_.attr(n, AttrKey::N)));
+  auto [it, fresh] = reduceRanges_.try_emplace({enterLoops(d.loops, {}, loopsNeeded(n, d)), g_.list(bounds), depth_[n]});
+  if (fresh) it->second = freshRanges(bounds, Kind::Reduce);
+  return it->second;
 }
 
 // How many of the loops around it, from the outside, its index depends on; the others are inside of it or need no
@@ -62,6 +70,7 @@ void Rangeifier::classify() {
     uniform_[n] = leafScalar || (hasTrait(op, trait::Elementwise) && g_.rank(n) == 0 && all(uniform_));
     bool passes = (hasTrait(op, trait::Movement) || op == Op::Detach || op == Op::After) && isValue(g_.dtype(n));
     cheap_[n] = isPlace(n) || uniform_[n] || (passes && cheap_[srcs[0]]);
+    for (NodeId x : srcs) depth_[n] = std::max(depth_[n], depth_[x] + (op == Op::Reduce));
     bool closedAfter = op == Op::After && g_.open(n).empty();
     plain_[n] = isPlace(n) && (srcs.empty() || (op == Op::Stage ? g_.open(n).empty() : plain_[srcs[0]] && (srcs.size() == 1 || closedAfter)));
   }
@@ -128,18 +137,17 @@ void Rangeifier::demandPlace(NodeId place, const Demand& context) {
 
 void Rangeifier::openStage(NodeId n, const char* reason) {
   State& s = state_[n];
-  s.staged = true;
+  s.why = reason;
   s.ranges = freshRanges(g_.shape(n), Kind::Loop);
-  ++reasons_[reason];
   uint32_t region = g_.open(n).empty() ? n : s.wanted.empty() ? n : s.wanted[0].region;
   uint32_t outer = g_.open(n).empty() || s.wanted.empty() ? 0 : s.wanted[0].loops;
-  s.wanted.assign(1, {s.ranges, kNoNode, region, enterLoops(outer, g_.listById(outer).size(), s.ranges)});
+  s.wanted.assign(1, {s.ranges, kNoNode, region, enterLoops(outer, s.ranges)});
 }
 
 void Rangeifier::wantStored(NodeId n, const Demand& context) {
   State& s = state_[n];
   s.ranges = freshRanges(g_.shape(g_.src(n, 0)), Kind::Loop);
-  Demand inner{s.ranges, kNoNode, context.region, enterLoops(context.loops, g_.listById(context.loops).size(), s.ranges)};
+  Demand inner{s.ranges, kNoNode, context.region, enterLoops(context.loops, s.ranges)};
   demandScalar(g_.src(n, 0), context);
   for (NodeId x : g_.srcs(n).subspan(1)) want(x, inner);
 }
@@ -149,12 +157,12 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
   auto srcs = g_.srcs(n);
   if (isPlace(n)) {
     if (op == Op::Stage) {
-      uint32_t loops = enterLoops(d.loops, g_.listById(d.loops).size(), srcs.subspan(1));
+      uint32_t loops = enterLoops(d.loops, srcs.subspan(1));
       State& s = state_[n];
       if (s.ranges.empty() && g_.rank(srcs[0]) > 0) s.ranges = freshRanges(g_.shape(srcs[0]), Kind::Loop);
       bool boundary = g_.open(n).empty();
       Demand inner{s.ranges, kNoNode, boundary ? n : d.region, 0};
-      inner.loops = enterLoops(loops, g_.listById(loops).size(), s.ranges);
+      inner.loops = enterLoops(loops, s.ranges);
       want(srcs[0], inner);
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;
@@ -173,11 +181,10 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
   switch (op) {
     case Op::Reduce: {
       State& s = state_[n];
-      size_t axes = static_cast<size_t>(g_.attr(n, AttrKey::N));
-      if (s.reduced.empty()) s.reduced = freshRanges(g_.shape(srcs[0]).first(axes), Kind::Reduce);
+      if (s.reduced.empty()) s.reduced = reduceRanges(n, d);
       Demand inner = d;
       inner.index.insert(inner.index.begin(), s.reduced.begin(), s.reduced.end());
-      inner.loops = enterLoops(enterLoops(d.loops, loopsNeeded(n, d), s.reduced), kMaxOpenRanges, srcs.subspan(1));
+      inner.loops = enterLoops(enterLoops(d.loops, s.reduced, loopsNeeded(n, d)), srcs.subspan(1));
       want(srcs[0], inner);
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;
@@ -192,7 +199,7 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
     case Op::Store: return wantStored(n, d);
     case Op::End: {
       Demand inner = d;
-      inner.loops = enterLoops(d.loops, g_.listById(d.loops).size(), srcs.subspan(1));
+      inner.loops = enterLoops(d.loops, srcs.subspan(1));
       demandScalar(srcs[0], inner);
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;
@@ -209,11 +216,7 @@ void Rangeifier::demandOf(NodeId n) {
   if (isPlace(n) && g_.op(n) == Op::Stage && s.wanted.size() > 1) s.wanted.resize(1);
   if (const char* reason = whyStage(n)) openStage(n, reason);
   if (s.wanted.size() == 1) ++regionSize_[s.wanted[0].region];
-  // A copy: the sources' states may move nothing here, but demands of n itself are final.
-  for (size_t i = 0; i < s.wanted.size(); ++i) {
-    Demand d = s.wanted[i];
-    demandSources(n, d);
-  }
+  for (const Demand& d : s.wanted) demandSources(n, d);
 }
 
 void Rangeifier::demandAll() {

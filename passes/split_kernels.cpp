@@ -61,7 +61,7 @@ class Splitter {
   NodeId outerBase(NodeId base);
   NodeId bodyOf(const Kernel& k, std::vector<NodeId>& args);
   NodeId mapNode(const Kernel& k, NodeId n, std::unordered_map<NodeId, NodeId>& now);
-  NodeId storeOf(const Kernel& k, NodeId place, NodeId value, std::unordered_map<NodeId, NodeId>& now);
+  std::vector<NodeId> loopOrder(const Kernel& k) const;
   NodeId callFor(const Kernel& k);
   NodeId resultOf(NodeId n);
   void setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& now, std::vector<NodeId>& args);
@@ -92,7 +92,7 @@ void Splitter::setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& no
   for (auto [base, at] : k.writes) bases.insert(base);
   for (NodeId n : k.nodes)
     if (g_.op(n) == Op::Param && !g_[n].place) bases.insert(n);
-  if (g_.op(k.root) == Op::Stage) bases.insert(k.root);
+  if (k.makesValues(g_)) bases.insert(k.roots.begin(), k.roots.end());
   for (NodeId base : bases) {
     if (a_.isPrivate(base)) continue;
     Attrs attrs;
@@ -121,7 +121,7 @@ NodeId Splitter::mapNode(const Kernel& k, NodeId n, std::unordered_map<NodeId, N
   if (op == Op::After) {
     std::vector<NodeId> todo(g_.srcs(n).begin() + 1, g_.srcs(n).end());
     for (NodeId s : todo)
-      if (now.contains(s) && !(a_.isRoot(s) && s != k.root)) srcs.push_back(now.at(s));
+      if (now.contains(s) && !(a_.isRoot(s) && s != k.roots[0])) srcs.push_back(now.at(s));
     return g_.after(now.at(g_.src(n, 0)), srcs);
   }
   for (NodeId s : g_.srcs(n)) srcs.push_back(now.at(s));
@@ -134,16 +134,31 @@ NodeId Splitter::bodyOf(const Kernel& k, std::vector<NodeId>& args) {
   nextRange_ = nextAlloc_ = 0;
   setParams(k, now, args);
   for (NodeId n : k.nodes)
-    if (n != k.root && !now.contains(n)) now[n] = mapNode(k, n, now);
-  if (g_.op(k.root) != Op::Stage) return mapNode(k, k.root, now);
-  std::vector<NodeId> loops, index;
-  for (NodeId r : g_.srcs(k.root).subspan(1)) {
-    bool one = g_.constInt(g_.src(r, 0)) == 1;
-    index.push_back(one ? g_.index(0) : now.at(r));
-    if (!one) loops.push_back(now.at(r));
+    if (!a_.isRoot(n) && !now.contains(n)) now[n] = mapNode(k, n, now);
+  if (!k.makesValues(g_)) return mapNode(k, k.roots[0], now);
+  std::vector<NodeId> stores, loops, index;
+  for (NodeId root : k.roots) {
+    index.clear();
+    for (NodeId r : g_.srcs(root).subspan(1)) index.push_back(g_.constInt(g_.src(r, 0)) == 1 ? g_.index(0) : now.at(r));
+    NodeId place = now.at(root);
+    stores.push_back(g_.store(index.empty() ? place : g_.indexInto(place, index), now.at(g_.src(root, 0))));
   }
-  NodeId place = now.at(k.root);
-  return g_.end(g_.store(index.empty() ? place : g_.indexInto(place, index), now.at(g_.src(k.root, 0))), loops);
+  for (NodeId r : loopOrder(k)) loops.push_back(now.at(r));
+  return g_.end(stores.size() == 1 ? stores[0] : g_.make(Op::Sink, stores), loops);
+}
+
+// The loops of a kernel that makes values, outermost first: those that most of what is inside of it is in, so that nothing
+// is computed again in a loop that it does not need.
+std::vector<NodeId> Splitter::loopOrder(const Kernel& k) const {
+  std::vector<NodeId> out;
+  for (NodeId r : g_.srcs(k.roots[0]).subspan(1))
+    if (g_.constInt(g_.src(r, 0)) != 1) out.push_back(r);
+  std::map<NodeId, size_t> inside;
+  for (NodeId n : k.nodes)
+    if (hasTrait(g_.op(n), trait::ClosesRanges) && !a_.isRoot(n))
+      for (NodeId r : g_.open(n)) ++inside[r];
+  std::ranges::stable_sort(out, std::greater{}, [&](NodeId r) { return inside[r]; });
+  return out;
 }
 
 NodeId Splitter::callFor(const Kernel& k) {
@@ -151,7 +166,7 @@ NodeId Splitter::callFor(const Kernel& k) {
   NodeId body = bodyOf(k, bases);
   std::set<NodeId> written;
   for (auto [base, at] : k.writes) written.insert(base);
-  if (g_.op(k.root) == Op::Stage) written.insert(k.root);
+  if (k.makesValues(g_)) written.insert(k.roots.begin(), k.roots.end());
   // Kernels that come first without leaving anything that this one touches.
   std::vector<NodeId> ordered;
   for (uint32_t d : k.deps) {
@@ -180,7 +195,8 @@ NodeId Splitter::callFor(const Kernel& k) {
     if (written.contains(base)) lastWriter_[base] = call, readers_[base].clear();
     else readers_[base].push_back(call);
   }
-  if (auto tag = p_.tags.find(k.root); tag != p_.tags.end()) p_.tags.emplace(call, tag->second);
+  for (NodeId root : k.roots)
+    if (auto tag = p_.tags.find(root); tag != p_.tags.end()) p_.tags.emplace(call, tag->second);
   return call;
 }
 

@@ -1,5 +1,5 @@
-// split-kernels cuts the program at function level: each global STAGE and each effect outside of loops becomes a kernel,
-// a void CALL whose body has its own slots and range ids from 0, so that equal kernels are one node.
+// split-kernels cuts the program at function level: each global STAGE and each effect outside of loops becomes a kernel
+// (global STAGEs over the same RANGEs become one, with several results), a void CALL whose body has its own slots and range ids from 0, so that equal kernels are one node.
 //
 // Reads that the format orders before writes (a place not behind an AFTER reads old contents) become edges between
 // kernels; where no order exists, or a kernel overwrites what it reads elsewhere, the old contents are copied first.
@@ -23,11 +23,13 @@ struct KernelRead {
 };
 
 struct Kernel {
-  NodeId root;                        // STAGE, END or STORE
+  std::vector<NodeId> roots;          // STAGEs over the same RANGEs, or one END or STORE
   std::vector<NodeId> nodes;          // what belongs to it, ascending
   std::set<uint32_t> deps;            // kernels that must come first
   std::vector<KernelRead> reads;
   std::vector<std::pair<NodeId, NodeId>> writes;  // (base, INDEX)
+
+  bool makesValues(const Graph& g) const { return g.op(roots[0]) == Op::Stage; }
 };
 
 // What the kernels of a program are and how they touch memory.
@@ -47,8 +49,10 @@ class KernelAnalysis {
   bool isPrivate(NodeId base) const;  // an ALLOC that stays inside its only kernel
 
  private:
-  void findRoots(std::span<const NodeId> roots);
-  void collect(Kernel&);
+  std::vector<std::vector<NodeId>> findRoots(std::span<const NodeId> roots) const;
+  void collectAll(const std::vector<std::vector<NodeId>>& groups);
+  bool collect(Kernel&);
+  std::vector<bool> inCircles() const;
   void recordAccess(Kernel&, NodeId n);
   void eachDep(NodeId after, std::vector<NodeId>& closed, std::vector<NodeId>& open) const;
   const Graph& g_;

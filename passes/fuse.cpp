@@ -1,0 +1,145 @@
+#include "passes/fuse.h"
+
+#include "passes/stage_reason.h"
+
+namespace uop {
+
+KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.roots()) {
+  for (const ResultDef& r : p.results)
+    if (g[r.node].place) escaped_.insert(g[r.node].base);
+  auto roots = p.roots();
+  for (NodeId n : cone(g, roots)) {
+    auto srcs = g.srcs(n);
+    for (size_t i = 0; i < srcs.size(); ++i) {
+      if (!g[srcs[i]].place || g.op(g[srcs[i]].base) != Op::Stage) continue;
+      bool element = g.rank(srcs[i]) == 0 && g.op(n) == Op::Load && i == 0;
+      bool address = g.op(srcs[i]) == Op::Stage && g.op(n) == Op::Index && i == 0;
+      if (!element && !address) escaped_.insert(g[srcs[i]].base);
+    }
+  }
+}
+
+bool KernelFacts::ours(uint32_t k) const {
+  const Kernel& kernel = kernels.kernels[k];
+  NodeId root = kernel.roots[0];
+  return kernel.roots.size() == 1 && g.op(root) == Op::Stage && g.space(root) == Space::Global && !stageReason(g, root).empty();
+}
+
+NodeId KernelFacts::decidable(uint32_t k) const {
+  NodeId root = kernels.kernels[k].roots[0];
+  return ours(k) && !escaped_.contains(root) ? root : kNoNode;
+}
+
+std::vector<NodeId> KernelFacts::outer(uint32_t k) const {
+  NodeId root = kernels.kernels[k].roots[0];
+  std::vector<NodeId> out;
+  if (!hasTrait(g.op(root), trait::ClosesRanges)) return out;
+  for (NodeId r : g.srcs(root).subspan(1))
+    if (bound(r) != 1) out.push_back(r);
+  return out;
+}
+
+std::set<uint32_t> KernelFacts::readers(uint32_t k) const {
+  auto it = kernels.users.find(kernels.kernels[k].roots[0]);
+  return it == kernels.users.end() ? std::set<uint32_t>{} : it->second;
+}
+
+std::vector<NodeId> KernelFacts::reads(uint32_t reader, uint32_t k) const {
+  std::vector<NodeId> out;
+  for (const KernelRead& r : kernels.kernels[reader].reads)
+    if (r.base == kernels.kernels[k].roots[0]) out.push_back(r.index);
+  std::ranges::sort(out);
+  auto same = std::ranges::unique(out);
+  out.erase(same.begin(), same.end());
+  return out;
+}
+
+bool KernelFacts::readsSettled(uint32_t k) const {
+  return std::ranges::all_of(kernels.kernels[k].reads, [&](const KernelRead& r) {
+    auto it = kernels.writers.find(r.base);
+    return it == kernels.writers.end() || (!r.live && kernels.writersBefore(r.version).size() == it->second.size());
+  });
+}
+
+int64_t KernelFacts::bound(NodeId range) const { return g.constInt(g.src(range, 0)).value_or(kUnknown); }
+
+int64_t KernelFacts::iterations(NodeId n) const {
+  int64_t out = 1;
+  for (NodeId r : g.open(n))
+    if (__builtin_mul_overflow(out, bound(r), &out)) return INT64_MAX;
+  return out;
+}
+
+bool KernelFacts::isProduct(NodeId reduce) const {
+  std::vector<NodeId> around;
+  for (NodeId r : g.open(reduce))
+    if (bound(r) != 1) around.push_back(r);
+  if (around.empty()) return false;
+  size_t loads = 0;
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> todo{g.src(reduce, 0)};
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    if (!seen.insert(n).second) continue;
+    if (g.op(n) != Op::Load) {
+      for (NodeId s : g.srcs(n)) todo.push_back(s);
+      continue;
+    }
+    ++loads;
+    if (std::ranges::all_of(around, [&](NodeId r) { return g.isOpen(n, r); })) return false;
+  }
+  return loads > 1;
+}
+
+bool KernelFacts::hasProduct(uint32_t k) const {
+  return std::ranges::any_of(kernels.kernels[k].nodes, [&](NodeId n) { return g.op(n) == Op::Reduce && isProduct(n); });
+}
+
+std::unordered_set<NodeId> KernelFacts::productTerms(uint32_t k) const {
+  std::unordered_set<NodeId> out;
+  const auto& nodes = kernels.kernels[k].nodes;
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    if (g.op(*it) == Op::Reduce && isProduct(*it)) out.insert(g.src(*it, 0));
+    if (out.contains(*it)) out.insert(g.srcs(*it).begin(), g.srcs(*it).end());
+  }
+  return out;
+}
+
+LoopChain KernelFacts::hoisted(uint32_t k) const {
+  std::vector<NodeId> loops = outer(k);
+  std::set<LoopChain::Set> found;
+  for (NodeId n : kernels.kernels[k].nodes) {
+    if (!hasTrait(g.op(n), trait::ClosesRanges) || kernels.isRoot(n)) continue;
+    LoopChain::Set around;
+    for (NodeId r : loops)
+      if (g.isOpen(n, r)) around.insert(r);
+    if (around.size() < loops.size()) found.insert(std::move(around));
+  }
+  LoopChain out;
+  for (const LoopChain::Set& s : found) out.add(s);
+  return out;
+}
+
+bool LoopChain::fits(const Set& s) const {
+  return std::ranges::all_of(sets_, [&](const Set& o) { return std::ranges::includes(o, s) || std::ranges::includes(s, o); });
+}
+
+LoopChain::Set LoopChain::fitting(Set wanted) const {
+  for (const Set& o : sets_) {
+    if (std::ranges::includes(o, wanted) || std::ranges::includes(wanted, o)) continue;
+    std::erase_if(wanted, [&](NodeId r) { return !o.contains(r); });
+  }
+  return wanted;
+}
+
+Result<Program> runFuse(Program p, PassContext& ctx) {
+  FuseOptions options{ctx.options.integer("local-bytes"), ctx.options.integer("inline-ops"), ctx.options.integer("max-kernel-nodes"), ctx.options.integer("serial-work")};
+  fuseInline(p, options);
+  fuseLocal(p, options);
+  fuseMerge(p, options);
+  remarkStages(p, "kept", ctx);
+  return p;
+}
+
+}  // namespace uop

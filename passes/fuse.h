@@ -1,0 +1,81 @@
+// fuse decides what becomes memory. rangeify left a STAGE wherever users disputed how a value is indexed; each that says
+// why (stage_reason.h) is now
+//   inlined     computed again in each user: cheap arithmetic that moves fewer bytes so,
+//   local       kept inside its one user's kernel, for a block of the loops on which all reads agree (the row of a softmax),
+//   merged      a further result of a kernel that runs over the same loops,
+//   global      memory between kernels, with the reason for that.
+// A STAGE without a reason is a boundary of the user's and stays.
+//
+// Decisions are made on the graph as it was, the graph is rebuilt once a step. The benefit counted is bytes moved, after
+// XLA's priority fusion; the bound on what is computed twice keeps the work of the kernels that of the graph.
+#pragma once
+#include <string>
+
+#include "passes/split_kernels.h"
+
+namespace uop {
+
+struct FuseOptions {
+  int64_t localBytes = 0;      // of one tile that stays inside a kernel
+  int64_t inlineOps = 0;       // operations that may be computed again
+  int64_t maxKernelNodes = 0;
+  int64_t serialWork = 0;      // a kernel of no more iterations may run as one task
+};
+
+void fuseInline(Program&, const FuseOptions&);
+void fuseLocal(Program&, const FuseOptions&);
+void fuseMerge(Program&, const FuseOptions&);
+
+// Sets of loops, each inside the next: what a loop order can hoist without computing anything twice.
+class LoopChain {
+ public:
+  using Set = std::set<NodeId>;
+  bool fits(const Set&) const;
+  // The largest subset of `wanted` that fits.
+  Set fitting(Set wanted) const;
+  void add(const Set& s) { sets_.push_back(s); }
+  const std::vector<Set>& sets() const { return sets_; }
+
+ private:
+  std::vector<Set> sets_;
+};
+
+// What the three steps ask about kernels.
+class KernelFacts {
+ public:
+  KernelFacts(const Program&);
+
+  const Graph& g;
+  KernelAnalysis kernels;
+
+  size_t count() const { return kernels.kernels.size(); }
+  const Kernel& operator[](uint32_t k) const { return kernels.kernels[k]; }
+  // The STAGE that kernel k is, if it is the compiler's to decide, and read element by element only; else kNoNode.
+  NodeId decidable(uint32_t k) const;
+  // Whether kernel k is a single global STAGE of the compiler's.
+  bool ours(uint32_t k) const;
+  // RANGEs around the whole kernel, bounds of 1 left out.
+  std::vector<NodeId> outer(uint32_t k) const;
+  std::set<uint32_t> readers(uint32_t k) const;
+  // INDEX nodes by which `reader` reads kernel k's STAGE.
+  std::vector<NodeId> reads(uint32_t reader, uint32_t k) const;
+  // Whether all that k reads is as it will be at the end: moving the reads is then free of order.
+  bool readsSettled(uint32_t k) const;
+  // A REDUCE whose operands are each read again in some loop around it, as in a matrix product: worth a kernel of its own.
+  bool isProduct(NodeId reduce) const;
+  bool hasProduct(uint32_t k) const;
+  // Nodes of k that products sum over.
+  std::unordered_set<NodeId> productTerms(uint32_t k) const;
+  // The loops of k around each REDUCE and STAGE in it that is not inside all of them.
+  LoopChain hoisted(uint32_t k) const;
+  int64_t iterations(NodeId n) const;  // of the loops that n is in; saturated
+  int64_t bound(NodeId range) const;   // constant, else kUnknown
+  int64_t bytes(NodeId place) const { return g.elements(place) * byteSize(g.dtype(place)); }
+
+  static constexpr int64_t kUnknown = int64_t{1} << 40;
+
+ private:
+  std::unordered_set<NodeId> escaped_;  // STAGEs used otherwise than by LOADs of single elements
+};
+
+}  // namespace uop

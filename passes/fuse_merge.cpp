@@ -1,0 +1,217 @@
+// fuse, step 3: kernels over the same loops become one with several results. A value that a user reads at the very element
+// that it computes is then no memory access; siblings that read the same places read them once.
+#include "passes/fuse.h"
+
+namespace uop {
+namespace {
+
+constexpr size_t kMaxSiblings = 32;   // kernels that a further one is compared with
+constexpr size_t kMaxVisits = 4096;  // of kernels, when looking for another way from one to the other
+
+class Merger {
+ public:
+  Merger(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p) {}
+  void run();
+
+ private:
+  uint32_t find(uint32_t k) const {
+    while (parent_[k] != k) k = parent_[k];
+    return k;
+  }
+  NodeId resolve(NodeId range) const {
+    for (auto it = range_.find(range); it != range_.end(); it = range_.find(range)) range = it->second;
+    return range;
+  }
+  bool reaches(uint32_t from, uint32_t to) const;
+  bool mergeInto(uint32_t k, uint32_t user);
+  bool mergeSiblings(uint32_t a, uint32_t b);
+  void siblings(const std::set<uint32_t>& readers, NodeId base);
+  LoopChain::Set mapped(const LoopChain::Set& loops, uint32_t k, std::span<const NodeId> index) const;
+  bool agree(uint32_t k, uint32_t other, std::span<const NodeId> index) const;
+  bool meets(uint32_t a, uint32_t b) const;
+  bool unite(uint32_t k, uint32_t other, std::span<const NodeId> index);
+  bool isOpenFor(uint32_t k) const { return facts_.ours(k) && g_.rank(facts_[k].roots[0]) > 0; }
+  void rebuild();
+
+  Program& p_;
+  Graph& g_;
+  const FuseOptions& options_;
+  KernelFacts facts_;
+  std::vector<uint32_t> parent_;
+  struct Group {
+    std::set<uint32_t> deps;
+    size_t nodes;
+    LoopChain chain;
+    bool product;
+    std::vector<uint32_t> members;
+  };
+  std::vector<Group> groups_;                 // by representative
+  std::unordered_map<NodeId, NodeId> range_;
+};
+
+// Whether group `from` needs group `to` by way of another.
+bool Merger::reaches(uint32_t from, uint32_t to) const {
+  std::unordered_set<uint32_t> seen;
+  std::vector<uint32_t> todo;
+  auto push = [&](uint32_t k) {
+    if (seen.insert(k).second) todo.push_back(k);
+  };
+  for (uint32_t d : groups_[from].deps)
+    if (find(d) != to && find(d) != from) push(find(d));
+  while (!todo.empty()) {
+    uint32_t k = todo.back();
+    todo.pop_back();
+    if (k == to || seen.size() > kMaxVisits) return true;
+    for (uint32_t d : groups_[k].deps)
+      if (find(d) != k) push(find(d));
+  }
+  return false;
+}
+
+// Whether k's loops can be those of `other`, its i-th axis being index[i] there.
+bool Merger::agree(uint32_t k, uint32_t other, std::span<const NodeId> index) const {
+  auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
+  std::vector<NodeId> outer = facts_.outer(other);
+  std::set<NodeId> used;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (facts_.bound(ranges[i]) == 1) continue;
+    NodeId at = resolve(index[i]);
+    bool loop = std::ranges::any_of(outer, [&](NodeId r) { return resolve(r) == at; });
+    if (!loop || facts_.bound(at) != facts_.bound(ranges[i]) || !used.insert(at).second) return false;
+  }
+  if (used.size() != outer.size()) return false;
+  const Group& a = groups_[find(k)];
+  const Group& b = groups_[find(other)];
+  for (const LoopChain::Set& s : a.chain.sets())
+    if (!b.chain.fits(mapped(s, k, index))) return false;
+  // A product's loops are tiled for it alone; rows held by the other would be in the way.
+  bool rows = !a.chain.sets().empty() || !b.chain.sets().empty();
+  return !(rows && (a.product || b.product)) && a.nodes + b.nodes <= static_cast<size_t>(options_.maxKernelNodes);
+}
+
+LoopChain::Set Merger::mapped(const LoopChain::Set& loops, uint32_t k, std::span<const NodeId> index) const {
+  auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
+  LoopChain::Set out;
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (loops.contains(resolve(ranges[i]))) out.insert(resolve(index[i]));
+  return out;
+}
+
+// Whether all that one group reads of the other, it reads at the elements that it computes.
+bool Merger::meets(uint32_t a, uint32_t b) const {
+  for (uint32_t reader : groups_[a].members)
+    for (const KernelRead& r : facts_[reader].reads) {
+      auto from = facts_.kernels.kernelOf.find(r.base);
+      if (from == facts_.kernels.kernelOf.end() || find(from->second) != b) continue;
+      if (r.version != r.base || g_.op(r.index) != Op::Index) return false;
+      auto ranges = g_.srcs(r.base).subspan(1);
+      for (size_t i = 0; i < ranges.size(); ++i)
+        if (facts_.bound(ranges[i]) != 1 && resolve(g_.src(r.index, i + 1)) != resolve(ranges[i])) return false;
+    }
+  return true;
+}
+
+// Makes one kernel of two groups, if they can be; the i-th axis of k is index[i] in `other`.
+bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
+  uint32_t a = find(k), b = find(other);
+  if (a == b || !agree(k, other, index) || reaches(b, a) || reaches(a, b)) return false;
+  auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
+  Group from = groups_[a];
+  std::vector<LoopChain::Set> chain;
+  for (const LoopChain::Set& s : from.chain.sets()) chain.push_back(mapped(s, k, index));
+  std::vector<NodeId> joined;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    NodeId mine = resolve(ranges[i]), theirs = resolve(index[i]);
+    if (facts_.bound(ranges[i]) != 1 && mine != theirs) range_[mine] = theirs, joined.push_back(mine);
+  }
+  if (!meets(a, b) || !meets(b, a)) {
+    for (NodeId r : joined) range_.erase(r);
+    return false;
+  }
+  Group& to = groups_[b];
+  for (const LoopChain::Set& s : chain) to.chain.add(s);
+  to.nodes += from.nodes;
+  to.product |= from.product;
+  to.deps.insert(from.deps.begin(), from.deps.end());
+  to.members.insert(to.members.end(), from.members.begin(), from.members.end());
+  parent_[a] = b;
+  return true;
+}
+
+bool Merger::mergeInto(uint32_t k, uint32_t user) {
+  if (!isOpenFor(user)) return false;
+  std::vector<NodeId> reads = facts_.reads(user, k);
+  bool plain = reads.size() == 1 && g_.op(reads[0]) == Op::Index && g_.src(reads[0], 0) == facts_[k].roots[0];
+  return plain && unite(k, user, g_.srcs(reads[0]).subspan(1));
+}
+
+// Both read some place at the elements that they compute.
+bool Merger::mergeSiblings(uint32_t a, uint32_t b) {
+  if (find(a) == find(b) || groups_[find(a)].product || groups_[find(b)].product) return false;
+  std::vector<NodeId> mine = facts_.outer(a), theirs = facts_.outer(b);
+  auto bounds = [&](const std::vector<NodeId>& loops) {
+    std::vector<int64_t> out;
+    for (NodeId r : loops) out.push_back(facts_.bound(r));
+    return out;
+  };
+  if (mine.empty() || bounds(mine) != bounds(theirs) || g_.rank(facts_[a].roots[0]) != g_.rank(facts_[b].roots[0])) return false;
+  auto index = g_.srcs(facts_[b].roots[0]).subspan(1);
+  return unite(a, b, index);
+}
+
+// Among the kernels that read `base`, those that do so at the elements that they compute.
+void Merger::siblings(const std::set<uint32_t>& readers, NodeId base) {
+  std::vector<uint32_t> fit;
+  for (uint32_t k : readers) {
+    if (!isOpenFor(k) || fit.size() >= kMaxSiblings) continue;
+    auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
+    bool own = std::ranges::any_of(facts_[k].reads, [&](const KernelRead& r) {
+      if (r.base != base || g_.op(r.index) != Op::Index) return false;
+      return std::ranges::all_of(facts_.outer(k), [&](NodeId loop) { return g_.isOpen(r.index, loop); });
+    });
+    if (!own || ranges.empty()) continue;
+    if (std::ranges::none_of(fit, [&](uint32_t other) { return mergeSiblings(k, other); })) fit.push_back(k);
+  }
+}
+
+void Merger::rebuild() {
+  std::unordered_set<NodeId> direct;  // INDEX nodes by which a kernel reads what it computes itself
+  for (uint32_t k = 0; k < facts_.count(); ++k)
+    for (const KernelRead& r : facts_[k].reads)
+      if (auto from = facts_.kernels.kernelOf.find(r.base); from != facts_.kernels.kernelOf.end() && from->second != k && find(from->second) == find(k)) direct.insert(r.index);
+  auto roots = p_.roots();
+  std::vector<NodeId> order = cone(g_, roots, true), now(order.back() + 1, kNoNode), sources;
+  for (NodeId n : order) {
+    sources.clear();
+    for (NodeId s : g_.srcs(n)) sources.push_back(now[s]);
+    if (range_.contains(n)) {
+      now[n] = resolve(n);
+    } else if (g_.op(n) == Op::Load && direct.contains(g_.src(n, 0))) {
+      NodeId value = now[g_.src(g_[g_.src(n, 0)].base, 0)];
+      now[n] = sources.size() == 3 ? g_.where(sources[2], value, sources[1]) : value;
+    } else {
+      now[n] = g_.remake(g_, n, sources);
+    }
+  }
+  retarget(p_, now);
+}
+
+void Merger::run() {
+  for (uint32_t k = 0; k < facts_.count(); ++k) {
+    parent_.push_back(k);
+    groups_.push_back({facts_[k].deps, facts_[k].nodes.size(), facts_.hoisted(k), facts_.hasProduct(k), {k}});
+  }
+  for (uint32_t k = 0; k < facts_.count(); ++k) {
+    if (!isOpenFor(k)) continue;
+    for (uint32_t user : facts_.readers(k))
+      if (mergeInto(k, user)) break;
+  }
+  for (const auto& [base, readers] : facts_.kernels.users) siblings(readers, base);
+  if (!range_.empty()) rebuild();
+}
+
+}  // namespace
+
+void fuseMerge(Program& p, const FuseOptions& options) { Merger(p, options).run(); }
+
+}  // namespace uop
