@@ -26,23 +26,40 @@ KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : 
   }
 }
 
+// Nodes that begin a kernel, ascending. A closed STAGE that is not global is none if one kernel alone reads it.
+std::vector<NodeId> KernelAnalysis::rootNodes(std::span<const NodeId> roots) const {
+  std::vector<NodeId> order = cone(g_, roots), out;
+  std::unordered_set<NodeId> inBody;  // effects that an END runs
+  constexpr NodeId kSeveral = kNoNode - 1;
+  std::unordered_map<NodeId, NodeId> owner;  // the one kernel that needs a node
+  for (NodeId r : roots) owner[r] = kSeveral;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    NodeId n = *it;
+    Op op = g_.op(n);
+    if (op == Op::End) inBody.insert(g_.src(n, 0));
+    if (op == Op::Sink && inBody.contains(n)) inBody.insert(g_.srcs(n).begin(), g_.srcs(n).end());
+    bool effect = (op == Op::End || op == Op::Store) && !inBody.contains(n);
+    bool value = op == Op::Stage && (g_.space(n) == Space::Global || owner[n] == kSeveral);
+    bool root = g_.open(n).empty() && (effect || value);
+    if (root) out.push_back(n);
+    for (NodeId s : g_.srcs(n)) {
+      auto [mine, fresh] = owner.try_emplace(s, root ? n : owner[n]);
+      if (!fresh && mine->second != (root ? n : owner[n])) mine->second = kSeveral;
+    }
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
 // The roots of each kernel.
 std::vector<std::vector<NodeId>> KernelAnalysis::findRoots(std::span<const NodeId> roots) const {
-  std::vector<NodeId> order = cone(g_, roots);
-  std::unordered_set<NodeId> inBody;  // effects that an END runs
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    Op op = g_.op(*it);
-    if (op == Op::End) inBody.insert(g_.src(*it, 0));
-    if (op == Op::Sink && inBody.contains(*it))
-      for (NodeId s : g_.srcs(*it)) inBody.insert(s);
-  }
   std::vector<std::vector<NodeId>> out;
   std::map<std::vector<NodeId>, size_t> byLoops;
-  for (NodeId n : order) {
-    Op op = g_.op(n);
-    if (!g_.open(n).empty()) continue;
-    if ((op == Op::End || op == Op::Store) && !inBody.contains(n)) out.push_back({n});
-    if (op != Op::Stage) continue;
+  for (NodeId n : rootNodes(roots)) {
+    if (g_.op(n) != Op::Stage) {
+      out.push_back({n});
+      continue;
+    }
     std::vector<NodeId> loops;
     for (NodeId r : g_.srcs(n).subspan(1))
       if (g_.constInt(g_.src(r, 0)) != 1) loops.push_back(r);

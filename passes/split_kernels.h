@@ -49,6 +49,7 @@ class KernelAnalysis {
   bool isPrivate(NodeId base) const;  // an ALLOC that stays inside its only kernel
 
  private:
+  std::vector<NodeId> rootNodes(std::span<const NodeId> roots) const;
   std::vector<std::vector<NodeId>> findRoots(std::span<const NodeId> roots) const;
   void collectAll(const std::vector<std::vector<NodeId>>& groups);
   bool collect(Kernel&);
