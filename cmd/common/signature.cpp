@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/functions.h"
+
 namespace uop {
 namespace {
 
@@ -25,7 +27,7 @@ Signature signatureOf(const Program& program) {
   const Graph& g = program.graph;
   Signature s;
   auto roots = program.roots();
-  for (NodeId id : functionInfo(g, roots).params)
+  for (NodeId id : Functions(g).of(roots).params)
     s.arguments.push_back({bindingName(g, id), g.dtype(id), shapeOf(g, id), g.attr(id, AttrKey::Slot), bound(g, id, AttrKey::Min), bound(g, id, AttrKey::Max)});
   for (NodeId id : cone(g, roots, true))
     if (g.op(id) == Op::Buffer)

@@ -7,13 +7,14 @@
 
 #include "cmd/compiler/arena.h"
 #include "cmd/compiler/grid.h"
+#include "ir/functions.h"
 
 namespace uop {
 namespace {
 
 class Planner {
  public:
-  Planner(const Program& p, const Signature& s) : p_(p), g_(p.graph) {
+  Planner(const Program& p, const Signature& s) : p_(p), g_(p.graph), functions_(p.graph) {
     m_.name = "program";
     m_.arguments = s.arguments;
     m_.buffers = s.buffers;
@@ -112,8 +113,7 @@ class Planner {
     auto kernel = kernelFor(call);
     if (!kernel) return std::unexpected(kernel.error());
     const cstyle::KernelSource& source = sources_[static_cast<size_t>(*kernel)];
-    NodeId bodies[] = {g_.src(call, 0)};
-    auto written = functionInfo(g_, bodies).written;
+    const std::vector<int64_t>& written = functions_.body(g_.src(call, 0)).written;
     Launch l;
     l.kernel = *kernel;
     l.tag = tagOf(call);
@@ -147,6 +147,7 @@ class Planner {
 
   const Program& p_;
   const Graph& g_;
+  Functions functions_;
   Manifest m_;
   std::vector<cstyle::KernelSource> sources_;
   std::vector<NodeId> calls_;

@@ -1,7 +1,6 @@
 #include "ir/program.h"
 
 #include <algorithm>
-#include <set>
 
 namespace uop {
 
@@ -32,22 +31,6 @@ std::vector<NodeId> cone(const Graph& g, std::span<const NodeId> roots, bool bod
   out.reserve(count);
   for (NodeId n = 0; n <= top; ++n)
     if (reached[n]) out.push_back(n);
-  return out;
-}
-
-FunctionInfo functionInfo(const Graph& g, std::span<const NodeId> roots) {
-  FunctionInfo out;
-  std::set<int64_t> written;
-  std::set<NodeId> buffers;
-  for (NodeId n : cone(g, roots)) {
-    if (g.op(n) == Op::Param) out.params.push_back(n);
-    if (g.op(n) != Op::Store) continue;
-    NodeId base = g[g.src(n, 0)].base;
-    if (g.op(base) == Op::Param) written.insert(g.attr(base, AttrKey::Slot));
-    if (g.op(base) == Op::Buffer) buffers.insert(base);
-  }
-  out.written.assign(written.begin(), written.end());
-  out.buffersWritten.assign(buffers.begin(), buffers.end());
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/functions.h"
 #include "ir/interp.h"
 #include "pass/compare.h"
 #include "support/hash.h"
@@ -27,7 +28,7 @@ Scalar draw(const Graph& g, NodeId id, uint64_t random) {
 Arrays drawInputs(const Program& program, uint64_t seed) {
   const Graph& g = program.graph;
   auto roots = program.roots();
-  std::vector<NodeId> inputs = functionInfo(g, roots).params;
+  std::vector<NodeId> inputs = Functions(g).of(roots).params;
   for (NodeId id : cone(g, roots, true))
     if (g.op(id) == Op::Buffer) inputs.push_back(id);
   Arrays arrays;
