@@ -1,6 +1,7 @@
 #include "ir/program.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace uop {
 
@@ -15,22 +16,28 @@ std::string bindingName(const Graph& g, NodeId n) {
   return fmt::format("{}{}", g.op(n) == Op::Buffer ? "buf" : "arg", g.attr(n, AttrKey::Slot));
 }
 
+// A word of 64 nodes at a time: a small body in a large graph costs little more than its own nodes.
 std::vector<NodeId> cone(const Graph& g, std::span<const NodeId> roots, bool bodies) {
   if (roots.empty()) return {};
   NodeId top = *std::ranges::max_element(roots);
-  std::vector<bool> reached(top + 1);
-  for (NodeId r : roots) reached[r] = true;
+  std::vector<uint64_t> reached(top / 64 + 1);
+  auto reach = [&](NodeId n) { reached[n / 64] |= uint64_t{1} << n % 64; };
+  for (NodeId r : roots) reach(r);
   size_t count = 0;
-  for (NodeId n = top + 1; n-- > 0;) {
-    if (!reached[n]) continue;
-    ++count;
-    auto srcs = g.srcs(n);
-    for (size_t i = g.op(n) == Op::Call && !bodies ? 1 : 0; i < srcs.size(); ++i) reached[srcs[i]] = true;
+  for (size_t word = reached.size(); word-- > 0;) {
+    for (uint64_t left = reached[word]; left;) {
+      unsigned bit = 63 - static_cast<unsigned>(std::countl_zero(left));
+      auto n = static_cast<NodeId>(word * 64 + bit);
+      auto srcs = g.srcs(n);
+      for (size_t i = g.op(n) == Op::Call && !bodies ? 1 : 0; i < srcs.size(); ++i) reach(srcs[i]);
+      ++count;
+      left = reached[word] & ((uint64_t{1} << bit) - 1);
+    }
   }
   std::vector<NodeId> out;
   out.reserve(count);
-  for (NodeId n = 0; n <= top; ++n)
-    if (reached[n]) out.push_back(n);
+  for (size_t word = 0; word < reached.size(); ++word)
+    for (uint64_t left = reached[word]; left; left &= left - 1) out.push_back(static_cast<NodeId>(word * 64 + static_cast<unsigned>(std::countr_zero(left))));
   return out;
 }
 
