@@ -67,6 +67,20 @@ std::vector<NodeId> postOrder(const Graph& g, std::span<const NodeId> roots) {
   return out;
 }
 
+int64_t longestReduce(const Program& p) {
+  const Graph& g = p.graph;
+  double longest = 1;
+  auto roots = p.roots();
+  for (NodeId n : cone(g, roots, true)) {
+    if (g.op(n) != Op::Reduce) continue;
+    double terms = 1;
+    for (Dim d : g.shape(g.src(n, 0)).first(static_cast<size_t>(g.attr(n, AttrKey::N)))) terms *= static_cast<double>(d);
+    for (NodeId r : g.srcs(n).subspan(1)) terms *= static_cast<double>(g.constInt(g.src(r, 0)).value_or(1));
+    longest = std::max(longest, terms);
+  }
+  return static_cast<int64_t>(std::min(longest, 1e15));
+}
+
 Program compacted(const Program& p) {
   Program out;
   auto roots = p.roots();

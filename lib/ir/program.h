@@ -32,6 +32,9 @@ Program compacted(const Program&);
 // The canonical order itself: every node reached, CALL bodies included.
 std::vector<NodeId> postOrder(const Graph&, std::span<const NodeId> roots);
 
+// Elements that the longest REDUCE sums, at least 1.
+int64_t longestReduce(const Program&);
+
 // Reads a program, reporting every problem to `diags` (up to 20); nullopt if there was an error. Syntax, types, shapes,
 // slots, loops and provable conflicts are checked: what it returns satisfies the format.
 std::optional<Program> readProgram(const SourceBuffer&, Diagnostics& diags);
