@@ -84,8 +84,7 @@ class Planner {
     return label.empty() ? out : out + "_" + label.substr(0, 40);
   }
   std::string tagOf(NodeId call) const {
-    if (auto it = p_.tags.find(call); it != p_.tags.end()) return it->second;
-    return std::string(g_.stringAttr(call, AttrKey::Name));
+    return std::string(p_.hasTag(call) ? p_.tag(call) : g_.stringAttr(call, AttrKey::Name));
   }
 
   Result<int64_t> kernelFor(NodeId call) {

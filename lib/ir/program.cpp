@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace uop {
 
@@ -9,6 +10,27 @@ std::vector<NodeId> Program::roots() const {
   std::vector<NodeId> out;
   for (const ResultDef& r : results) out.push_back(r.node);
   return out;
+}
+
+void Program::setTag(NodeId n, std::string_view text) {
+  if (hasTag(n)) return;
+  if (n >= tags_.size()) tags_.resize(n + 1);
+  tags_[n] = static_cast<uint32_t>(graph.string(text)) + 1;
+}
+
+void Program::moveTags(std::span<const NodeId> now) {
+  std::vector<uint32_t> old = std::exchange(tags_, {});
+  for (NodeId n = 0; n < std::min(old.size(), now.size()); ++n) {
+    if (old[n] == 0 || now[n] == kNoNode || hasTag(now[n])) continue;
+    if (now[n] >= tags_.size()) tags_.resize(now[n] + 1);
+    tags_[now[n]] = old[n];
+  }
+}
+
+void retarget(Program& p, std::span<const NodeId> now) {
+  for (ResultDef& r : p.results) r.node = now[r.node];
+  p.moveTags(now);
+  p.lines.clear();
 }
 
 std::string bindingName(const Graph& g, NodeId n) {
@@ -93,7 +115,7 @@ Program compacted(const Program& p) {
       out.lines.resize(out.graph.size());
       out.lines[now[n]] = p.lines[n];
     }
-    if (auto tag = p.tags.find(n); tag != p.tags.end()) out.tags.emplace(now[n], tag->second);
+    if (p.hasTag(n)) out.setTag(now[n], p.tag(n));
   }
   for (const ResultDef& r : p.results) out.results.push_back({r.name, now[r.node]});
   return out;

@@ -169,7 +169,7 @@ void Reader::definition(Lexer& lex) {
   NameTable::Entry& e = names_.at(id.text);
   e.node = made;
   e.line = line_;
-  if (made < NameTable::kPoisoned && hasTag_) program_.tags.emplace(made, tag_);
+  if (made < NameTable::kPoisoned && hasTag_) program_.setTag(made, tag_);
 }
 
 NodeId Reader::node(Lexer& lex) {
