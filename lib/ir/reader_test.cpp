@@ -90,6 +90,17 @@ TEST_CASE("one mistake gives one message") {
   CHECK(text.find("error", text.find("error:") + 6) == std::string::npos);
 }
 
+TEST_CASE("names: prefixes of each other, at the end of the text, defined again after a use") {
+  Program p = read("%a = CONST value=1 dtype=i32\n%ab = NEG %a\n%a.b = NEG %ab\n%x = ADD %a %a.b\nreturn %x %ab %a");
+  CHECK(p.graph.op(p.results[2].node) == Op::Const);
+  CHECK(p.graph.src(p.results[1].node, 0) == p.results[2].node);
+  std::string text = errorsOf("uop 1\n%b = NEG %a\n%a = CONST value=1 dtype=i32\n%a = CONST value=2 dtype=i32\nreturn %a\n");
+  INFO(text);
+  CHECK(text.find("t.uop:2:10: error") != std::string::npos);
+  CHECK(text.find("t.uop:4:1: error") != std::string::npos);
+  CHECK(text.find("line 3") != std::string::npos);
+}
+
 TEST_CASE("messages that the malformed files do not reach") {
   auto says = [](const std::string& body, const std::string& words) {
     INFO(body);
