@@ -91,8 +91,11 @@ class Planner {
     NodeId body = g_.src(call, 0);
     if (auto it = kernelOf_.find(body); it != kernelOf_.end()) return it->second;
     std::string symbol = symbolFor(call);
-    auto source = cstyle::emitKernel(g_, body, symbol);
+    Excerpt alone = excerpt(g_, body);
+    auto source = cstyle::emitKernel(alone.graph, alone.root, symbol);
     if (!source) return std::unexpected(source.error());
+    for (auto* nodes : {&source->places, &source->scalars, &source->taskBounds})
+      for (NodeId& n : *nodes) n = alone.from[n];
     auto kernel = static_cast<int64_t>(sources_.size());
     m_.kernels.push_back({symbol, "", symbol, "", 0, ""});
     m_.memory.scratchBytesPerThread = std::max(m_.memory.scratchBytesPerThread, source->scratchBytes);

@@ -89,6 +89,19 @@ std::vector<NodeId> postOrder(const Graph& g, std::span<const NodeId> roots) {
   return out;
 }
 
+Excerpt excerpt(const Graph& g, NodeId root) {
+  Excerpt out;
+  out.from = cone(g, std::span(&root, 1), true);
+  auto now = [&](NodeId old) { return static_cast<NodeId>(std::ranges::lower_bound(out.from, old) - out.from.begin()); };
+  std::vector<NodeId> sources;
+  for (NodeId n : out.from) {
+    sources.clear();
+    for (NodeId s : g.srcs(n)) sources.push_back(now(s));
+    out.root = out.graph.remake(g, n, sources);
+  }
+  return out;
+}
+
 int64_t longestReduce(const Program& p) {
   const Graph& g = p.graph;
   double longest = 1;

@@ -44,6 +44,14 @@ Program compacted(const Program&);
 // The canonical order itself: every node reached, CALL bodies included.
 std::vector<NodeId> postOrder(const Graph&, std::span<const NodeId> roots);
 
+// What one node reaches, bodies included, as a graph of its own and in the same order: tables by node id stay small there.
+struct Excerpt {
+  Graph graph;
+  NodeId root = kNoNode;
+  std::vector<NodeId> from;  // by node id: the node that it was
+};
+Excerpt excerpt(const Graph&, NodeId root);
+
 // Elements that the longest REDUCE sums, at least 1.
 int64_t longestReduce(const Program&);
 
