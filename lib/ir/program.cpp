@@ -1,7 +1,6 @@
 #include "ir/program.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace uop {
@@ -38,28 +37,45 @@ std::string bindingName(const Graph& g, NodeId n) {
   return fmt::format("{}{}", g.op(n) == Op::Buffer ? "buf" : "arg", g.attr(n, AttrKey::Slot));
 }
 
-// A word of 64 nodes at a time: a small body in a large graph costs little more than its own nodes.
+namespace {
+
+std::span<const NodeId> reachedFrom(const Graph& g, NodeId n, bool bodies) { return g.srcs(n).subspan(g.op(n) == Op::Call && !bodies ? 1 : 0); }
+
+// Without a table as long as the graph: there may be tens of thousands of small functions in a large graph.
+std::optional<std::vector<NodeId>> smallCone(const Graph& g, std::span<const NodeId> roots, bool bodies, size_t most) {
+  std::vector<NodeId> found;
+  IdTable seen;
+  auto reach = [&](NodeId n) {
+    auto fresh = static_cast<uint32_t>(found.size());
+    if (seen.findOrInsert(hashMix(n, 0), fresh, [&](uint32_t i) { return found[i] == n; }) == fresh) found.push_back(n);
+  };
+  for (NodeId r : roots) reach(r);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found.size() > most) return std::nullopt;
+    for (NodeId s : reachedFrom(g, found[i], bodies)) reach(s);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
 std::vector<NodeId> cone(const Graph& g, std::span<const NodeId> roots, bool bodies) {
   if (roots.empty()) return {};
   NodeId top = *std::ranges::max_element(roots);
-  std::vector<uint64_t> reached(top / 64 + 1);
-  auto reach = [&](NodeId n) { reached[n / 64] |= uint64_t{1} << n % 64; };
-  for (NodeId r : roots) reach(r);
+  if (auto small = smallCone(g, roots, bodies, top / 256)) return std::move(*small);
+  std::vector<bool> reached(top + 1);
+  for (NodeId r : roots) reached[r] = true;
   size_t count = 0;
-  for (size_t word = reached.size(); word-- > 0;) {
-    for (uint64_t left = reached[word]; left;) {
-      unsigned bit = 63 - static_cast<unsigned>(std::countl_zero(left));
-      auto n = static_cast<NodeId>(word * 64 + bit);
-      auto srcs = g.srcs(n);
-      for (size_t i = g.op(n) == Op::Call && !bodies ? 1 : 0; i < srcs.size(); ++i) reach(srcs[i]);
-      ++count;
-      left = reached[word] & ((uint64_t{1} << bit) - 1);
-    }
+  for (NodeId n = top + 1; n-- > 0;) {
+    if (!reached[n]) continue;
+    ++count;
+    for (NodeId s : reachedFrom(g, n, bodies)) reached[s] = true;
   }
   std::vector<NodeId> out;
   out.reserve(count);
-  for (size_t word = 0; word < reached.size(); ++word)
-    for (uint64_t left = reached[word]; left; left &= left - 1) out.push_back(static_cast<NodeId>(word * 64 + static_cast<unsigned>(std::countr_zero(left))));
+  for (NodeId n = 0; n <= top; ++n)
+    if (reached[n]) out.push_back(n);
   return out;
 }
 
