@@ -189,13 +189,12 @@ void Rangeifier::settle() {
     todo.pop_back();
   }
   for (ResultDef& r : p_.results) r.node = now.at({r.node, false});
-  std::unordered_map<NodeId, std::string> tags;
-  for (NodeId n : order_)
-    if (auto tag = p_.tags.find(n); tag != p_.tags.end()) {
-      NodeId to = state_[n].why ? state_[n].stage : n;
-      if (auto it = now.find({to, false}); it != now.end()) tags.emplace(it->second, tag->second);
-    }
-  p_.tags = std::move(tags);
+  std::vector<NodeId> moved(g_.size(), kNoNode);
+  for (NodeId n : order_) {
+    if (!p_.hasTag(n)) continue;
+    if (auto it = now.find({state_[n].why ? state_[n].stage : n, false}); it != now.end()) moved[n] = it->second;
+  }
+  p_.moveTags(moved);
   p_.lines.clear();
 }
 

@@ -23,18 +23,6 @@ std::vector<NodeId> rebuildNodes(Graph& g, std::span<const NodeId> roots, Visit 
   return now;
 }
 
-// Points results and tags at the new nodes.
-inline void retarget(Program& p, const std::vector<NodeId>& now) {
-  for (ResultDef& r : p.results) r.node = now[r.node];
-  std::unordered_map<NodeId, std::string> tags;
-  std::vector<std::pair<NodeId, std::string>> old(p.tags.begin(), p.tags.end());
-  std::ranges::sort(old);
-  for (auto& [id, tag] : old)
-    if (id < now.size() && now[id] != kNoNode) tags.emplace(now[id], std::move(tag));
-  p.tags = std::move(tags);
-  p.lines.clear();
-}
-
 // The least unused ALLOC slot and RANGE id of everything the roots reach.
 struct FreshIds {
   int64_t slot = 0, range = 0;

@@ -5,21 +5,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "ir/interp.h"
+#include "ir/testing.h"
 #include "pass/probe.h"
 #include "passes/passes.h"
 
 namespace uop {
 namespace {
 
-Program read(const std::string& text) {
-  SourceBuffer source("test", text);
-  Diagnostics diags(&source);
-  auto p = readProgram(source, diags);
-  INFO(diags.render());
-  REQUIRE(p);
-  return std::move(*p);
-}
+using testing::read;
 
 Program simplified(Program p, std::vector<std::string> sets = {}, FpMode fp = FpMode::Default) {
   PassOptions none;
@@ -35,7 +28,7 @@ Program simplified(Program p, std::vector<std::string> sets = {}, FpMode fp = Fp
 
 // The body of a program over three index loops and scalars, simplified; without the lines of its leaves.
 std::string after(const std::string& body, FpMode fp = FpMode::Default) {
-  std::string text = printProgram(simplified(read("uop 1\n" + body), {}, fp));
+  std::string text = printProgram(simplified(read(body), {}, fp));
   std::istringstream lines(text);
   std::string line, out;
   while (std::getline(lines, line))
@@ -87,7 +80,7 @@ TEST_CASE("selections, gates and movement") {
 
 TEST_CASE("an unknown set is named") {
   RewriteStats stats;
-  auto out = simplify(read("uop 1\n" + kX + "return %x\n"), std::vector<std::string>{"algebr"}, 0, FpMode::Default, stats);
+  auto out = simplify(read(kX + "return %x\n"), std::vector<std::string>{"algebr"}, 0, FpMode::Default, stats);
   REQUIRE(!out);
   CHECK(out.error().message == "there is no rule set 'algebr'; did you mean 'algebra'?");
 }

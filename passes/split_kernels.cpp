@@ -196,7 +196,7 @@ NodeId Splitter::callFor(const Kernel& k) {
     else readers_[base].push_back(call);
   }
   for (NodeId root : k.roots)
-    if (auto tag = p_.tags.find(root); tag != p_.tags.end()) p_.tags.emplace(call, tag->second);
+    if (p_.hasTag(root)) p_.setTag(call, p_.tag(root));
   return call;
 }
 

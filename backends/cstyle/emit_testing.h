@@ -12,7 +12,7 @@
 #include "backends/cpu/compile.h"
 #include "backends/cpu/jit.h"
 #include "backends/cstyle/emit.h"
-#include "ir/program.h"
+#include "ir/testing.h"
 
 namespace uop::cstyle::testing {
 
@@ -28,19 +28,11 @@ struct Kernel {
   Program program;
   NodeId body;
 
-  explicit Kernel(const std::string& text) : program(parsed(text)) {
+  explicit Kernel(const std::string& text) : program(uop::testing::readText(text)) {
     std::vector<NodeId> roots = program.roots();
     body = roots.size() == 1 ? roots[0] : program.graph.make(Op::Sink, roots);
   }
   Kernel(Program p, NodeId b) : program(std::move(p)), body(b) {}
-  static Program parsed(const std::string& text) {
-    SourceBuffer source("kernel.uop", text);
-    Diagnostics diags(&source);
-    auto program = readProgram(source, diags);
-    INFO(diags.render());
-    REQUIRE(program);
-    return std::move(*program);
-  }
   static Kernel fromFile(const std::string& name) { return Kernel(fileText(UOPC_TESTDATA "/cstyle/" + name + ".uop")); }
   Result<KernelSource> emit(std::string_view symbol = "kernel", EmitOptions options = {}) const { return emitKernel(program.graph, body, symbol, options); }
 };

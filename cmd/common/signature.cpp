@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/functions.h"
+
 namespace uop {
 namespace {
 
@@ -11,21 +13,13 @@ std::optional<int64_t> bound(const Graph& g, NodeId id, AttrKey key) {
   return g.hasAttr(id, key) ? std::optional(g.attr(id, key)) : std::nullopt;
 }
 
-int64_t termsOf(const Graph& g, NodeId reduce) {
-  double terms = 1;
-  auto shape = g.shape(g.src(reduce, 0));
-  for (int64_t i = 0; i < g.attr(reduce, AttrKey::N); ++i) terms *= static_cast<double>(shape[static_cast<size_t>(i)]);
-  for (NodeId r : g.srcs(reduce).subspan(1)) terms *= static_cast<double>(g.constInt(g.src(r, 0)).value_or(1));
-  return static_cast<int64_t>(std::min(terms, 1e15));
-}
-
 }  // namespace
 
 Signature signatureOf(const Program& program) {
   const Graph& g = program.graph;
   Signature s;
   auto roots = program.roots();
-  for (NodeId id : functionInfo(g, roots).params)
+  for (NodeId id : Functions(g).of(roots).params)
     s.arguments.push_back({bindingName(g, id), g.dtype(id), shapeOf(g, id), g.attr(id, AttrKey::Slot), bound(g, id, AttrKey::Min), bound(g, id, AttrKey::Max)});
   for (NodeId id : cone(g, roots, true))
     if (g.op(id) == Op::Buffer)
@@ -39,12 +33,10 @@ Signature signatureOf(const Program& program) {
 
 int64_t longestReduction(const Program& program) {
   const Graph& g = program.graph;
-  int64_t longest = 1;
+  int64_t longest = longestReduce(program);
   auto roots = program.roots();
-  for (NodeId id : cone(g, roots, true)) {
-    if (g.op(id) == Op::Reduce) longest = std::max(longest, termsOf(g, id));
+  for (NodeId id : cone(g, roots, true))
     if (g.op(id) == Op::Range && isSequential(g.kind(id))) longest = std::max(longest, g.constInt(g.src(id, 0)).value_or(1));
-  }
   return longest;
 }
 

@@ -7,13 +7,14 @@
 
 #include "cmd/compiler/arena.h"
 #include "cmd/compiler/grid.h"
+#include "ir/functions.h"
 
 namespace uop {
 namespace {
 
 class Planner {
  public:
-  Planner(const Program& p, const Signature& s) : p_(p), g_(p.graph) {
+  Planner(const Program& p, const Signature& s) : p_(p), g_(p.graph), functions_(p.graph) {
     m_.name = "program";
     m_.arguments = s.arguments;
     m_.buffers = s.buffers;
@@ -83,16 +84,18 @@ class Planner {
     return label.empty() ? out : out + "_" + label.substr(0, 40);
   }
   std::string tagOf(NodeId call) const {
-    if (auto it = p_.tags.find(call); it != p_.tags.end()) return it->second;
-    return std::string(g_.stringAttr(call, AttrKey::Name));
+    return std::string(p_.hasTag(call) ? p_.tag(call) : g_.stringAttr(call, AttrKey::Name));
   }
 
   Result<int64_t> kernelFor(NodeId call) {
     NodeId body = g_.src(call, 0);
     if (auto it = kernelOf_.find(body); it != kernelOf_.end()) return it->second;
     std::string symbol = symbolFor(call);
-    auto source = cstyle::emitKernel(g_, body, symbol);
+    Excerpt alone = excerpt(g_, body);
+    auto source = cstyle::emitKernel(alone.graph, alone.root, symbol);
     if (!source) return std::unexpected(source.error());
+    for (auto* nodes : {&source->places, &source->scalars, &source->taskBounds})
+      for (NodeId& n : *nodes) n = alone.from[n];
     auto kernel = static_cast<int64_t>(sources_.size());
     m_.kernels.push_back({symbol, "", symbol, "", 0, ""});
     m_.memory.scratchBytesPerThread = std::max(m_.memory.scratchBytesPerThread, source->scratchBytes);
@@ -112,8 +115,7 @@ class Planner {
     auto kernel = kernelFor(call);
     if (!kernel) return std::unexpected(kernel.error());
     const cstyle::KernelSource& source = sources_[static_cast<size_t>(*kernel)];
-    NodeId bodies[] = {g_.src(call, 0)};
-    auto written = functionInfo(g_, bodies).written;
+    const std::vector<int64_t>& written = functions_.body(g_.src(call, 0)).written;
     Launch l;
     l.kernel = *kernel;
     l.tag = tagOf(call);
@@ -147,6 +149,7 @@ class Planner {
 
   const Program& p_;
   const Graph& g_;
+  Functions functions_;
   Manifest m_;
   std::vector<cstyle::KernelSource> sources_;
   std::vector<NodeId> calls_;

@@ -158,13 +158,4 @@ class Graph {
 // `bodies`.
 std::vector<NodeId> cone(const Graph&, std::span<const NodeId> roots, bool bodies = false);
 
-// What a function does with its arguments: PARAM nodes by slot, and the slots whose places it writes (through STOREs and
-// CALLs of its own).
-struct FunctionInfo {
-  std::vector<NodeId> params;       // all distinct PARAM nodes, ascending id
-  std::vector<int64_t> written;     // PARAM slots, ascending
-  std::vector<NodeId> buffersWritten;  // BUFFER nodes, ascending
-};
-FunctionInfo functionInfo(const Graph&, std::span<const NodeId> roots);
-
 }  // namespace uop

@@ -32,29 +32,29 @@ class StablePool {
   size_t used_ = 0, capacity_ = 0;
 };
 
-// An open-addressing table of ids; the owner compares and hashes what an id stands for.
+// An open-addressing table of ids, at most three quarters full; the owner compares and hashes what an id stands for.
 class IdTable {
  public:
   // Calls same(id) for candidates; returns the id found, or stores `fresh` and returns it.
   template <class Same>
   uint32_t findOrInsert(uint64_t hash, uint32_t fresh, Same same) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    uint32_t tag = static_cast<uint32_t>(hash >> 32);
-    for (size_t at = hash & mask();; at = (at + 1) & mask()) {
+    if (4 * (size_ + 1) > 3 * slots_.size()) grow();
+    auto low = static_cast<uint32_t>(hash);
+    for (size_t at = low & mask();; at = (at + 1) & mask()) {
       Slot& slot = slots_[at];
       if (slot.id == kEmpty) {
-        slot = {fresh, tag, static_cast<uint32_t>(hash)};
+        slot = {fresh, low};
         ++size_;
         return fresh;
       }
-      if (slot.tag == tag && same(slot.id)) return slot.id;
+      if (slot.hash == low && same(slot.id)) return slot.id;
     }
   }
   static constexpr uint32_t kEmpty = ~0u;
 
  private:
   struct Slot {
-    uint32_t id = kEmpty, tag = 0, low = 0;
+    uint32_t id = kEmpty, hash = 0;
   };
   size_t mask() const { return slots_.size() - 1; }
   void grow() {
@@ -62,7 +62,7 @@ class IdTable {
     slots_.assign(std::max<size_t>(64, old.size() * 2), Slot{});
     for (const Slot& s : old) {
       if (s.id == kEmpty) continue;
-      size_t at = s.low & mask();
+      size_t at = s.hash & mask();
       while (slots_[at].id != kEmpty) at = (at + 1) & mask();
       slots_[at] = s;
     }

@@ -29,40 +29,12 @@ void EffectSet::normalize() {
   extras.erase(std::unique(extras.begin(), extras.end()), extras.end());
 }
 
-const BodyWrites& Planner::bodyWrites(NodeId body) {
-  if (auto it = bodies_.find(body); it != bodies_.end()) return it->second;
-  // Bodies of nested CALLs have smaller ids: those are worked out first.
-  NodeId roots[] = {body};
-  std::vector<NodeId> todo;
-  for (NodeId n : cone(g_, roots, true))
-    if (g_.op(n) == Op::Call && !bodies_.contains(g_.src(n, 0))) todo.push_back(g_.src(n, 0));
-  todo.push_back(body);
-  for (NodeId b : todo) {
-    if (bodies_.contains(b)) continue;
-    BodyWrites w;
-    auto add = [&](NodeId base) {
-      if (g_.op(base) == Op::Param) w.params.insert(g_.attr(base, AttrKey::Slot));
-      if (g_.op(base) == Op::Buffer) w.buffers.insert(base);
-    };
-    NodeId root[] = {b};
-    for (NodeId n : cone(g_, root)) {
-      if (g_.op(n) == Op::Store) add(g_[g_.src(n, 0)].base);
-      if (g_.op(n) != Op::Call) continue;
-      const BodyWrites& inner = bodies_.at(g_.src(n, 0));
-      for (int64_t slot : inner.params) add(g_[g_.src(n, 1 + static_cast<size_t>(slot))].base);
-      w.buffers.insert(inner.buffers.begin(), inner.buffers.end());
-    }
-    bodies_.emplace(b, std::move(w));
-  }
-  return bodies_.at(body);
-}
-
 std::set<NodeId> Planner::writesOf(NodeId n, const FunctionPlan& plan) {
   if (g_.op(n) == Op::Store) return {g_[g_.src(n, 0)].base};
   if (g_.op(n) == Op::Call) {
-    const BodyWrites& w = bodyWrites(g_.src(n, 0));
-    std::set<NodeId> out = w.buffers;
-    for (int64_t slot : w.params) out.insert(g_[g_.src(n, 1 + static_cast<size_t>(slot))].base);
+    const FunctionInfo& body = functions_.body(g_.src(n, 0));
+    std::set<NodeId> out(body.buffersWritten.begin(), body.buffersWritten.end());
+    for (int64_t slot : body.written) out.insert(g_[g_.src(n, 1 + static_cast<size_t>(slot))].base);
     return out;
   }
   auto it = plan.loops.find(n);
@@ -223,7 +195,7 @@ Result<const FunctionPlan*> Planner::plan(std::span<const NodeId> roots) {
     }
     if (g_[n].place && g_[n].base == n && g_.op(n) != Op::Stage) plan.bases.insert(n);
     if (g_.op(n) == Op::Call)
-      for (NodeId b : bodyWrites(g_.src(n, 0)).buffers) plan.bases.insert(b);
+      for (NodeId b : functions_.body(g_.src(n, 0)).buffersWritten) plan.bases.insert(b);
   }
   functionOrder(plan);
   contents(plan, roots);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/functions.h"
 #include "ir/program.h"
 
 namespace uop::interp {
@@ -45,15 +46,9 @@ struct FunctionPlan {
   std::set<NodeId> inLoops;                       // bases that loops write
 };
 
-// Bases that a CALL's body writes: PARAM slots and BUFFER nodes.
-struct BodyWrites {
-  std::set<int64_t> params;
-  std::set<NodeId> buffers;
-};
-
 class Planner {
  public:
-  explicit Planner(const Graph& g) : g_(g), fetch_(g.size()), states_(g.size(), kNoNode) { findData(); }
+  explicit Planner(const Graph& g) : g_(g), fetch_(g.size()), states_(g.size(), kNoNode), functions_(g) { findData(); }
   Result<const FunctionPlan*> plan(std::span<const NodeId> roots);
 
   // A place in a loop of which somebody reads the contents without a LOAD: it is read when it is evaluated.
@@ -73,7 +68,6 @@ class Planner {
   std::span<const NodeId> needsOf(NodeId n, const FunctionPlan&) const;
   std::set<NodeId> writesOf(NodeId effect, const FunctionPlan&);
   std::set<NodeId> readsOf(NodeId node, const FunctionPlan&) const;
-  const BodyWrites& bodyWrites(NodeId body);
   void functionOrder(FunctionPlan&);
   void contents(FunctionPlan&, std::span<const NodeId> roots);
   void versions(FunctionPlan&);
@@ -82,7 +76,7 @@ class Planner {
   const Graph& g_;
   std::vector<bool> fetch_, data_;
   std::vector<NodeId> states_;
-  std::map<NodeId, BodyWrites> bodies_;
+  Functions functions_;
   std::map<std::vector<NodeId>, FunctionPlan> plans_;
 };
 

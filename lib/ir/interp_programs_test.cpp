@@ -1,38 +1,13 @@
 // The interpreter on whole hand-written programs: loops of each kind, ALLOCs of each space, products, calls, run-time windows.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstring>
 
-#include "ir/interp.h"
+#include "ir/testing.h"
 
 using namespace uop;
+using namespace uop::testing;
 
 namespace {
-
-Program read(const std::string& body) {
-  SourceBuffer source("t.uop", "uop 1\n" + body);
-  Diagnostics diags(&source);
-  auto p = readProgram(source, diags);
-  INFO(body);
-  INFO(diags.render());
-  REQUIRE(p);
-  return std::move(*p);
-}
-
-template <class T>
-Array array(DType d, std::vector<int64_t> shape, std::vector<T> values) {
-  Array out{d, std::move(shape), {}};
-  out.data.resize(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(out.data.data(), values.data(), out.data.size());
-  return out;
-}
-
-template <class T>
-std::vector<T> values(const Array& a) {
-  std::vector<T> out(a.data.size() / sizeof(T));
-  if (!out.empty()) std::memcpy(out.data(), a.data.data(), a.data.size());
-  return out;
-}
 
 using Inputs = std::map<std::string, Array>;
 using Ints = std::vector<int32_t>;

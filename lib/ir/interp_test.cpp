@@ -1,35 +1,12 @@
 #include <catch2/catch.hpp>
-#include <cstring>
 
 #include "ir/eval.h"
-#include "ir/interp.h"
+#include "ir/testing.h"
 
 using namespace uop;
+using namespace uop::testing;
 
 namespace {
-
-Program read(const std::string& body) {
-  SourceBuffer source("t.uop", "uop 1\n" + body);
-  Diagnostics diags(&source);
-  auto p = readProgram(source, diags);
-  INFO(diags.render());
-  REQUIRE(p);
-  return std::move(*p);
-}
-
-template <class T>
-Array array(DType d, std::vector<int64_t> shape, std::vector<T> values) {
-  Array out{d, std::move(shape), {}};
-  out.data.resize(values.size() * sizeof(T));
-  std::memcpy(out.data.data(), values.data(), out.data.size());
-  return out;
-}
-
-std::vector<int32_t> ints(const Array& a) {
-  std::vector<int32_t> out(a.data.size() / 4);
-  std::memcpy(out.data(), a.data.data(), a.data.size());
-  return out;
-}
 
 std::string faultOf(const std::string& body, const std::map<std::string, Array>& in = {}) {
   auto r = interpret(read(body), in);
@@ -44,10 +21,10 @@ TEST_CASE("reads see the contents that the program orders") {
                           "%sa = STORE %a %b\n%sb = STORE %b %a\n%na = AFTER %a %sa\n%nb = AFTER %b %sb\n%old = ADD %a %na\nreturn a=%na b=%nb old=%old\n"),
                      {{"a", array<int32_t>(DType::I32, {2}, {1, 2})}, {"b", array<int32_t>(DType::I32, {2}, {10, 20})}});
   REQUIRE(r);
-  CHECK(ints(r->results["a"]) == std::vector{10, 20});
-  CHECK(ints(r->results["b"]) == std::vector{1, 2});
-  CHECK(ints(r->results["old"]) == std::vector{11, 22});
-  CHECK(ints(r->buffers["b"]) == std::vector{1, 2});
+  CHECK(values<int32_t>(r->results["a"]) == std::vector{10, 20});
+  CHECK(values<int32_t>(r->results["b"]) == std::vector{1, 2});
+  CHECK(values<int32_t>(r->results["old"]) == std::vector{11, 22});
+  CHECK(values<int32_t>(r->buffers["b"]) == std::vector{1, 2});
 }
 
 TEST_CASE("a wrong kind= shows") {
@@ -80,10 +57,10 @@ TEST_CASE("long chains and large products") {
   for (int i = 1; i <= 100000; ++i) chain += fmt::format("%v{} = ADD %v{} %one\n", i, i - 1);
   auto r = interpret(read(chain + "return y=%v100000\n"), {{"x", array<int32_t>(DType::I32, {2}, {0, 5})}});
   REQUIRE(r);
-  CHECK(ints(r->results["y"]) == std::vector{100000, 100005});
+  CHECK(values<int32_t>(r->results["y"]) == std::vector{100000, 100005});
   auto gemm = interpret(read("%c1 = CONST value=1 dtype=i32\n%a = EXPAND %c1 shape=[128,128,1]\n%b = EXPAND %c1 shape=[1,128,128]\n%m = MUL %a %b\n%c = REDUCE %m op=ADD axes=[1]\nreturn c=%c\n"), {});
   REQUIRE(gemm);
-  CHECK(ints(gemm->results["c"])[777] == 128);
+  CHECK(values<int32_t>(gemm->results["c"])[777] == 128);
 }
 
 namespace {
@@ -97,7 +74,7 @@ std::vector<int32_t> run(const std::string& body, const std::string& result, std
   auto r = interpret(read(kHead + body), {{"a", array<int32_t>(DType::I32, {4}, a)}});
   INFO((r ? "" : r.error().message));
   REQUIRE(r);
-  return ints(r->results.at(result));
+  return values<int32_t>(r->results.at(result));
 }
 
 std::string faultIn(const std::string& body) { return faultOf(kHead + body); }
@@ -227,12 +204,12 @@ TEST_CASE("functions: values, effects, several results") {
                      "%call = CALL %tp %a %b\n%g0 = GET %call index=0\n%g1 = GET %call index=1\n%f = AFTER %a %call\nreturn d=%g0 q=%g1 a=%f old=%a\n";
   auto r = interpret(read(kHead + body), {{"a", array<int32_t>(DType::I32, {4}, {1, 2, 3, 4})}, {"b", array<int32_t>(DType::I32, {4}, {5, 6, 7, 8})}});
   REQUIRE(r);
-  CHECK(ints(r->results["d"]) == std::vector{6, 8, 10, 12});
-  CHECK(ints(r->results["q"]) == std::vector{25, 36, 49, 64});
-  CHECK(ints(r->results["a"]) == std::vector{5, 6, 7, 8});
-  CHECK(ints(r->results["old"]) == std::vector{1, 2, 3, 4});
+  CHECK(values<int32_t>(r->results["d"]) == std::vector{6, 8, 10, 12});
+  CHECK(values<int32_t>(r->results["q"]) == std::vector{25, 36, 49, 64});
+  CHECK(values<int32_t>(r->results["a"]) == std::vector{5, 6, 7, 8});
+  CHECK(values<int32_t>(r->results["old"]) == std::vector{1, 2, 3, 4});
   CHECK(r->ops == 8);
-  CHECK(ints(r->buffers["a"]) == std::vector{5, 6, 7, 8});
+  CHECK(values<int32_t>(r->buffers["a"]) == std::vector{5, 6, 7, 8});
 }
 
 TEST_CASE("eval: the corners of the format") {

@@ -31,6 +31,8 @@ std::string appendUtf8(uint32_t c) {
 
 }  // namespace
 
+bool isIdChar(char c) { return is(c, kIdChar); }
+
 void Lexer::take(TokenKind kind, size_t begin, size_t end) {
   token_ = {kind, line_.substr(begin, end - begin), static_cast<uint32_t>((kind == TokenKind::Id ? begin - 1 : begin) + 1)};
   at_ = end;

@@ -33,6 +33,8 @@ class Lexer {
   Token token_;
 };
 
+bool isIdChar(char);  // of the id behind a '%'
+
 std::string describe(const Token&);  // "'x'" or "the end of the line", for messages
 
 // The text of a string token without quotes and escapes.

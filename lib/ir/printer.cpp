@@ -42,7 +42,7 @@ void appendAttr(std::string& out, const Graph& g, NodeId n, AttrKey key) {
 }
 
 template <class IdOf>
-void appendNode(std::string& out, const Graph& g, NodeId n, const std::string* tag, IdOf idOf) {
+void appendNode(std::string& out, const Graph& g, NodeId n, std::optional<std::string_view> tag, IdOf idOf) {
   out += fmt::format("%{} = {}", idOf(n), name(g.op(n)));
   for (NodeId s : g.srcs(n)) out += fmt::format(" %{}", idOf(s));
   const OpInfo& row = info(g.op(n));
@@ -62,8 +62,7 @@ std::string printProgram(const Program& p) {
   auto roots = p.roots();
   for (NodeId n : postOrder(g, roots)) {
     number[n] = next++;
-    auto tag = p.tags.find(n);
-    appendNode(out, g, n, tag == p.tags.end() ? nullptr : &tag->second, [&](NodeId s) { return number[s]; });
+    appendNode(out, g, n, p.hasTag(n) ? std::optional(p.tag(n)) : std::nullopt, [&](NodeId s) { return number[s]; });
     out += '\n';
   }
   out += "return";
@@ -73,7 +72,7 @@ std::string printProgram(const Program& p) {
 
 std::string nodeText(const Graph& g, NodeId n) {
   std::string out;
-  appendNode(out, g, n, nullptr, [](NodeId s) { return s; });
+  appendNode(out, g, n, std::nullopt, [](NodeId s) { return s; });
   return fmt::format("{} : {}{}", out, name(g.dtype(n)), shapeText(g.shape(n)));
 }
 

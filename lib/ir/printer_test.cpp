@@ -2,24 +2,16 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "ir/program.h"
+#include "ir/testing.h"
 #include "support/file.h"
 
 using namespace uop;
+using namespace uop::testing;
 namespace fs = std::filesystem;
 
 namespace {
 
-Program read(std::string text) {
-  SourceBuffer source("t.uop", std::move(text));
-  Diagnostics diags(&source);
-  auto p = readProgram(source, diags);
-  INFO(diags.render());
-  REQUIRE(p);
-  return std::move(*p);
-}
-
-std::string canonical(const std::string& body) { return printProgram(read("uop 1\n" + body)); }
+std::string canonical(const std::string& body) { return printProgram(read(body)); }
 
 }  // namespace
 
@@ -29,9 +21,9 @@ TEST_CASE("every good program of a family: print and read and print is a fixed p
     for (const auto& entry : fs::directory_iterator(fs::path(UOPC_TESTDATA "/corpus") / family)) {
       if (entry.path().extension() != ".uop") continue;
       INFO(entry.path());
-      Program p = read(*readFile(entry.path().string()));
+      Program p = readText(*readFile(entry.path().string()));
       std::string once = printProgram(p);
-      Program q = read(once);
+      Program q = readText(once);
       CHECK(printProgram(q) == once);
       CHECK(printProgram(compacted(p)) == once);
       CHECK(compacted(p).graph.size() == q.graph.size());
@@ -58,13 +50,13 @@ TEST_CASE("canonical form: axes= becomes n=") {
 TEST_CASE("the printer leaves broadcasts alone: canonicalize spells them out") {
   std::string text = canonical("%x = PARAM slot=0 dtype=f32 shape=[2,3]\n%y = PARAM slot=1 dtype=f32 shape=[3]\n%z = ADD %x %y\nreturn %z\n");
   CHECK(text.find("ADD %0 %1\n") != std::string::npos);
-  CHECK(printProgram(read(text)) == text);
+  CHECK(printProgram(readText(text)) == text);
 }
 
 TEST_CASE("dotted keys of every type of value survive and are identity; tags survive and are none") {
   std::string text = canonical("%x = PARAM slot=0 dtype=f32 shape=[2] z.last=\"s \\\"q\\\"\" a.first=true mem.align=64 m.list=[1,2] m.f=0.5 m.word=global tag=\"blocks.0.attn\"\n%y = NEG %x cpu.hot=true\n%z = NEG %x\n%w = ADD %y %z\nreturn %w\n");
   INFO(text);
-  CHECK(printProgram(read(text)) == text);
+  CHECK(printProgram(readText(text)) == text);
   for (auto part : {"tag=\"blocks.0.attn\"", "a.first=true", "mem.align=64", "m.list=[1,2]", "m.f=0.5", "m.word=global", "z.last=\"s \\\"q\\\"\""}) {
     INFO(part);
     CHECK(text.find(part) != std::string::npos);
@@ -78,14 +70,14 @@ TEST_CASE("dotted keys of every type of value survive and are identity; tags sur
 TEST_CASE("a chain of 100,000 nodes reads, prints and compacts without recursion") {
   std::string chain = "uop 1\n%v0 = PARAM slot=0 dtype=f32 shape=[2]\n%c = CONST value=1 dtype=f32\n%e = EXPAND %c shape=[2]\n";
   for (int i = 1; i <= 100000; ++i) chain += fmt::format("%v{} = {} %v{} %e\n", i, i % 2 ? "MUL" : "ADD", i - 1);
-  Program p = read(chain + "return %v100000\n");
+  Program p = readText(chain + "return %v100000\n");
   std::string text = printProgram(p);
-  CHECK(printProgram(read(text)) == text);
+  CHECK(printProgram(readText(text)) == text);
   CHECK(printProgram(compacted(p)) == text);
 }
 
 TEST_CASE("messages show a node with its sources") {
-  Program p = read("uop 1\n%x = PARAM slot=0 dtype=f32 shape=[2]\n%y = NEG %x\nreturn %y\n");
+  Program p = readText("uop 1\n%x = PARAM slot=0 dtype=f32 shape=[2]\n%y = NEG %x\nreturn %y\n");
   std::string text = nodeText(p.graph, p.results[0].node);
   CHECK(text.find("NEG %") != std::string::npos);
   CHECK(text.find('\n') == std::string::npos);

@@ -15,14 +15,26 @@ struct ResultDef {
 struct Program {
   Graph graph;
   std::vector<ResultDef> results;
-  std::unordered_map<NodeId, std::string> tags;  // labels for kernel names, profiles and errors; never identity
-  std::vector<uint32_t> lines;                   // by node id: where the text defines it; empty after a pass
+  std::vector<uint32_t> lines;  // by node id: where the text defines it; empty after a pass
 
   std::vector<NodeId> roots() const;
+
+  // Tags: labels for kernel names, profiles and errors; never identity. A node keeps the first that it is given.
+  bool hasTag(NodeId n) const { return n < tags_.size() && tags_[n] != 0; }
+  std::string_view tag(NodeId n) const { return hasTag(n) ? graph.stringById(tags_[n] - 1) : ""; }
+  void setTag(NodeId, std::string_view);
+  // Gives the tags of old nodes to the new ones, now[old] or kNoNode.
+  void moveTags(std::span<const NodeId> now);
+
+ private:
+  std::vector<uint32_t> tags_;  // by node id: 1 + a string of the graph, or 0
 };
 
 // The name by which a PARAM or BUFFER is bound: name=, or argN, bufN by slot.
 std::string bindingName(const Graph&, NodeId);
+
+// Points results and tags at new nodes, now[old].
+void retarget(Program&, std::span<const NodeId> now);
 
 // A copy that holds what the results reach and nothing more, ids in canonical order (post-order from the results,
 // sources left to right): the order that printing and reading back gives. The pass manager calls it after each pass, so
@@ -31,6 +43,17 @@ Program compacted(const Program&);
 
 // The canonical order itself: every node reached, CALL bodies included.
 std::vector<NodeId> postOrder(const Graph&, std::span<const NodeId> roots);
+
+// What one node reaches, bodies included, as a graph of its own and in the same order: tables by node id stay small there.
+struct Excerpt {
+  Graph graph;
+  NodeId root = kNoNode;
+  std::vector<NodeId> from;  // by node id: the node that it was
+};
+Excerpt excerpt(const Graph&, NodeId root);
+
+// Elements that the longest REDUCE sums, at least 1.
+int64_t longestReduce(const Program&);
 
 // Reads a program, reporting every problem to `diags` (up to 20); nullopt if there was an error. Syntax, types, shapes,
 // slots, loops and provable conflicts are checked: what it returns satisfies the format.

@@ -10,48 +10,57 @@
 namespace uop {
 namespace {
 
-// Names of nodes: open addressing over views into the text.
+// Names of nodes: open addressing over places in the text.
 class NameTable {
  public:
   static constexpr NodeId kUndefined = kNoNode, kPoisoned = kNoNode - 1;
   struct Entry {
-    std::string_view name;
+    const char* begin = nullptr;  // of its definition, before that of a use
     NodeId node = kUndefined;
-    uint32_t line = 0;
+    uint32_t hash = 0;
   };
+  explicit NameTable(std::string_view text) : end_(text.data() + text.size()) {}
   Entry& at(std::string_view name) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    Entry& e = *find(slots_, name);
-    if (e.node == kUndefined && e.name.empty()) e.name = name, ++size_;
-    return e;
+    if (4 * (size_ + 1) > 3 * slots_.size()) grow();
+    auto hash = static_cast<uint32_t>(hashBytes(name.data(), name.size()));
+    for (size_t i = hash & mask();; i = (i + 1) & mask()) {
+      Entry& e = slots_[i];
+      if (!e.begin) return ++size_, e = {name.data(), kUndefined, hash};
+      if (e.hash == hash && stands(name, e.begin)) return e;
+    }
   }
   std::vector<std::string_view> defined(size_t most) const {
     std::vector<std::string_view> out;
     for (const Entry& e : slots_)
-      if (e.node != kUndefined && out.size() < most) out.push_back(e.name);
+      if (e.node != kUndefined && out.size() < most) out.emplace_back(e.begin, std::find_if_not(e.begin, end_, isIdChar));
     std::ranges::sort(out);
     return out;
   }
 
  private:
-  static Entry* find(std::vector<Entry>& slots, std::string_view name) {
-    size_t mask = slots.size() - 1;
-    for (size_t i = hashBytes(name.data(), name.size()) & mask;; i = (i + 1) & mask)
-      if (slots[i].name.empty() || slots[i].name == name) return &slots[i];
+  size_t mask() const { return slots_.size() - 1; }
+  bool stands(std::string_view name, const char* at) const {
+    const char* behind = at + name.size();
+    return name.size() <= static_cast<size_t>(end_ - at) && std::equal(at, behind, name.begin()) && (behind == end_ || !isIdChar(*behind));
   }
   void grow() {
-    std::vector<Entry> more(std::max<size_t>(256, slots_.size() * 2));
-    for (const Entry& e : slots_)
-      if (!e.name.empty()) *find(more, e.name) = e;
-    slots_ = std::move(more);
+    std::vector<Entry> old = std::move(slots_);
+    slots_.assign(std::max<size_t>(256, old.size() * 2), Entry{});
+    for (const Entry& e : old) {
+      if (!e.begin) continue;
+      size_t i = e.hash & mask();
+      while (slots_[i].begin) i = (i + 1) & mask();
+      slots_[i] = e;
+    }
   }
+  const char* end_;
   std::vector<Entry> slots_;
   size_t size_ = 0;
 };
 
 class Reader {
  public:
-  Reader(const SourceBuffer& source, Diagnostics& diags) : source_(source), diags_(diags) {}
+  Reader(const SourceBuffer& source, Diagnostics& diags) : source_(source), diags_(diags), names_(source.text()) {}
   std::optional<Program> run();
 
  private:
@@ -68,6 +77,7 @@ class Reader {
   NodeId finishReduce(std::vector<NodeId>& srcs, Loc at);
   NodeId reported(const Result<NodeId>& made, Loc at);
   NodeId lookUp(const Token& id, Loc at);
+  uint32_t lineOf(const char* place) const { return static_cast<uint32_t>(std::count(source_.text().data(), place, '\n') + 1); }
   void returns(Lexer& lex);
   bool ends(Lexer& lex);
   template <class... A>
@@ -119,6 +129,7 @@ std::optional<Program> Reader::run() {
   }
   if (diags_.errorCount() == 0 && !versioned_) error(Diag::NoVersion, {std::max(line_, 1u), 1}, "the end of the file");
   if (diags_.errorCount() == 0 && !returned_) error(Diag::NoReturn, {std::max(line_, 1u), 1});
+  names_ = NameTable("");
   if (diags_.errorCount() == 0) verifyProgram(program_, diags_);
   if (diags_.errorCount() != 0) return std::nullopt;
   return std::move(program_);
@@ -164,12 +175,12 @@ void Reader::definition(Lexer& lex) {
     return;
   }
   lex.next();
-  if (uint32_t first = names_.at(id.text).line) return error(Diag::Redefined, at, describe(id), first);
+  if (const auto& first = names_.at(id.text); first.node != NameTable::kUndefined) return error(Diag::Redefined, at, describe(id), lineOf(first.begin));
   NodeId made = node(lex);
   NameTable::Entry& e = names_.at(id.text);
+  e.begin = id.text.data();
   e.node = made;
-  e.line = line_;
-  if (made < NameTable::kPoisoned && hasTag_) program_.tags.emplace(made, tag_);
+  if (made < NameTable::kPoisoned && hasTag_) program_.setTag(made, tag_);
 }
 
 NodeId Reader::node(Lexer& lex) {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "ir/program.h"
+#include "ir/testing.h"
 #include "support/file.h"
 
 using namespace uop;
@@ -19,7 +19,7 @@ struct Outcome {
   std::string text;
 };
 
-Outcome readText(std::string text) {
+Outcome outcomeOf(std::string text) {
   SourceBuffer source("t.uop", std::move(text));
   Diagnostics diags(&source);
   auto p = readProgram(source, diags);
@@ -32,7 +32,7 @@ Outcome readText(std::string text) {
 // One error, of this kind, on this line.
 void refuses(const std::string& body, Diag kind, uint32_t line) {
   INFO(body);
-  Outcome o = readText(body);
+  Outcome o = outcomeOf(body);
   INFO(o.text);
   CHECK_FALSE(o.accepted);
   REQUIRE(o.errors.size() == 1);
@@ -60,7 +60,7 @@ TEST_CASE("malformed files: the lines and words that the corpus wants") {
     auto wanted = readFile(fs::path(entry.path()).replace_extension(".err.json").string());
     REQUIRE(wanted);
     auto want = nlohmann::json::parse(*wanted);
-    Outcome o = readText(*readFile(entry.path().string()));
+    Outcome o = outcomeOf(*readFile(entry.path().string()));
     INFO(o.text);
     ++seen;
     CHECK_FALSE(o.accepted);
@@ -96,7 +96,7 @@ TEST_CASE("megabytes of nonsense end at once, with few errors") {
   std::string lines = "uop 1\n";
   for (int i = 0; i < 100000; ++i) lines += "%x = NOPE\n";
   for (const std::string& text : {word, garbage, rank, lines, std::string(1 << 20, '\0'), std::string(1 << 20, '"')}) {
-    Outcome o = readText(text);
+    Outcome o = outcomeOf(text);
     CHECK_FALSE(o.accepted);
     CHECK_FALSE(o.errors.empty());
     CHECK(o.errors.size() <= Diagnostics::kMaxErrors);
@@ -107,14 +107,14 @@ TEST_CASE("megabytes of nonsense end at once, with few errors") {
 TEST_CASE("no more than twenty errors, the first ones") {
   std::string text = "uop 1\n";
   for (int i = 0; i < 50; ++i) text += fmt::format("%x{} = NOPE\n", i);
-  Outcome o = readText(text + "return %x0\n");
+  Outcome o = outcomeOf(text + "return %x0\n");
   CHECK(o.errors.size() == 20);
   CHECK(o.errors.front().loc.line == 2);
   CHECK(o.errors.back().loc.line == 21);
 }
 
 TEST_CASE("what follows from one mistake is silent, another mistake is not") {
-  Outcome o = readText("uop 1\n%a = PARAM slot=0 dtype=f33 shape=[2]\n%b = NEG %a\n%c = RESHAPE %b shape=[9]\n%d = ADD %c %undefined\nreturn %d\n");
+  Outcome o = outcomeOf("uop 1\n%a = PARAM slot=0 dtype=f33 shape=[2]\n%b = NEG %a\n%c = RESHAPE %b shape=[9]\n%d = ADD %c %undefined\nreturn %d\n");
   INFO(o.text);
   REQUIRE(o.errors.size() == 2);
   CHECK(o.errors[0].loc.line == 2);
@@ -124,37 +124,26 @@ TEST_CASE("what follows from one mistake is silent, another mistake is not") {
 
 TEST_CASE("lexical form: CRLF, comments, spacing, escapes, numbers") {
   std::string text = "# first\n\nuop 1\n\t%a.b-c_1 = PARAM\tslot=0x0 dtype=f32 shape=[ 2 , 0x3 ] name=\"a # b\" # why\n%n = NEG %a.b-c_1\nreturn y=%n\n";
-  Outcome o = readText(text);
+  Outcome o = outcomeOf(text);
   INFO(o.text);
   CHECK(o.accepted);
   std::string dos;
   for (char c : text) dos += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  SourceBuffer a("a", text), b("b", dos);
-  Diagnostics da(&a), db(&b);
-  auto pa = readProgram(a, da), pb = readProgram(b, db);
-  REQUIRE((pa && pb));
-  CHECK(printProgram(*pa) == printProgram(*pb));
-  CHECK(printProgram(*pa).find("name=\"a # b\"") != std::string::npos);
+  std::string canonical = printProgram(testing::readText(text));
+  CHECK(printProgram(testing::readText(dos)) == canonical);
+  CHECK(canonical.find("name=\"a # b\"") != std::string::npos);
 
-  SourceBuffer c("c", "uop 1\n%x = PARAM slot=0 dtype=f32 shape=[2] name=\"\\\"\\\\\\n\\t\\r\\u{e9}\\u{1F600}\"\nreturn %x\n");
-  Diagnostics dc(&c);
-  auto pc = readProgram(c, dc);
-  INFO(dc.render());
-  REQUIRE(pc);
-  CHECK(bindingName(pc->graph, pc->results[0].node) == "\"\\\n\t\r\u00e9\U0001F600");
+  Program named = testing::read("%x = PARAM slot=0 dtype=f32 shape=[2] name=\"\\\"\\\\\\n\\t\\r\\u{e9}\\u{1F600}\"\nreturn %x\n");
+  CHECK(bindingName(named.graph, named.results[0].node) == "\"\\\n\t\r\u00e9\U0001F600");
 
   for (auto [value, dtype, want] : std::vector<std::tuple<std::string, DType, double>>{
            {"0x1.8p+0", DType::F32, 1.5}, {"-0x1.0p-149", DType::F32, -0x1p-149}, {"0x1.fffffffffffffp+1023", DType::F64, 0x1.fffffffffffffp+1023}, {"1e-5", DType::F64, 1e-5}, {"7", DType::F16, 7}}) {
-    SourceBuffer s("s", fmt::format("uop 1\n%x = CONST value={} dtype={}\nreturn %x\n", value, name(dtype)));
-    Diagnostics d(&s);
-    auto p = readProgram(s, d);
-    INFO(value << d.render());
-    REQUIRE(p);
-    CHECK(p->graph.constValue(p->results[0].node).asDouble() == want);
+    Program p = testing::read(fmt::format("%x = CONST value={} dtype={}\nreturn %x\n", value, name(dtype)));
+    CHECK(p.graph.constValue(p.results[0].node).asDouble() == want);
   }
   for (auto bad : {"+1.0", "1.", ".5", "0x1.8", "1e", "--1", "1_000"}) {
     INFO(bad);
-    CHECK_FALSE(readText(fmt::format("uop 1\n%x = CONST value={} dtype=f32\nreturn %x\n", bad)).accepted);
+    CHECK_FALSE(outcomeOf(fmt::format("uop 1\n%x = CONST value={} dtype=f32\nreturn %x\n", bad)).accepted);
   }
 }
 

@@ -3,10 +3,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ir/program.h"
+#include "ir/testing.h"
 #include "support/file.h"
 
 using namespace uop;
+using namespace uop::testing;
 namespace fs = std::filesystem;
 
 namespace {
@@ -16,15 +17,6 @@ std::string errorsOf(std::string text) {
   Diagnostics diags(&source);
   CHECK_FALSE(readProgram(source, diags));
   return diags.render();
-}
-
-Program read(std::string text) {
-  SourceBuffer source("t.uop", std::move(text));
-  Diagnostics diags(&source);
-  auto p = readProgram(source, diags);
-  INFO(diags.render());
-  REQUIRE(p);
-  return std::move(*p);
 }
 
 std::vector<fs::path> programsIn(const std::string& folder) {
@@ -62,21 +54,21 @@ TEST_CASE("canonical text is a fixed point, and what compacting gives") {
   for (const fs::path& file : programsIn(UOPC_TESTDATA "/corpus")) {
     if (fs::exists(fs::path(file).replace_extension(".err"))) continue;
     INFO(file);
-    Program p = read(*readFile(file.string()));
+    Program p = readText(*readFile(file.string()));
     std::string text = printProgram(p);
-    CHECK(printProgram(read(text)) == text);
+    CHECK(printProgram(readText(text)) == text);
     CHECK(printProgram(compacted(p)) == text);
   }
 }
 
 TEST_CASE("tags and dotted keys are kept; tags are no identity") {
-  std::string text = printProgram(read("uop 1\n%x = CONST value=1 dtype=i32 tag=\"a\\\"b\" mem.align=64 cpu.hot=true\n%y = CONST dtype=i32 value=0x1 mem.align=64 cpu.hot=true tag=\"c\"\nreturn %x %y\n"));
+  std::string text = printProgram(readText("uop 1\n%x = CONST value=1 dtype=i32 tag=\"a\\\"b\" mem.align=64 cpu.hot=true\n%y = CONST dtype=i32 value=0x1 mem.align=64 cpu.hot=true tag=\"c\"\nreturn %x %y\n"));
   CHECK(text == "uop 1\n%0 = CONST value=1 dtype=i32 tag=\"a\\\"b\" cpu.hot=true mem.align=64\nreturn out0=%0 out1=%0\n");
 }
 
 TEST_CASE("numbers keep their bits") {
   auto roundTrip = [](const std::string& value, const std::string& dtype) {
-    std::string text = printProgram(read("uop 1\n%x = CONST value=" + value + " dtype=" + dtype + "\nreturn %x\n"));
+    std::string text = printProgram(readText("uop 1\n%x = CONST value=" + value + " dtype=" + dtype + "\nreturn %x\n"));
     size_t at = text.find("value=") + 6;
     return text.substr(at, text.find(' ', at) - at);
   };
@@ -96,6 +88,17 @@ TEST_CASE("one mistake gives one message") {
   std::string text = errorsOf("uop 1\n%a = NOPE\n%b = NEG %a\n%c = ADD %b %a\nreturn %c\n");
   CHECK(text.find("unknown op 'NOPE'") != std::string::npos);
   CHECK(text.find("error", text.find("error:") + 6) == std::string::npos);
+}
+
+TEST_CASE("names: prefixes of each other, at the end of the text, defined again after a use") {
+  Program p = read("%a = CONST value=1 dtype=i32\n%ab = NEG %a\n%a.b = NEG %ab\n%x = ADD %a %a.b\nreturn %x %ab %a");
+  CHECK(p.graph.op(p.results[2].node) == Op::Const);
+  CHECK(p.graph.src(p.results[1].node, 0) == p.results[2].node);
+  std::string text = errorsOf("uop 1\n%b = NEG %a\n%a = CONST value=1 dtype=i32\n%a = CONST value=2 dtype=i32\nreturn %a\n");
+  INFO(text);
+  CHECK(text.find("t.uop:2:10: error") != std::string::npos);
+  CHECK(text.find("t.uop:4:1: error") != std::string::npos);
+  CHECK(text.find("line 3") != std::string::npos);
 }
 
 TEST_CASE("messages that the malformed files do not reach") {
@@ -122,7 +125,7 @@ TEST_CASE("messages that the malformed files do not reach") {
 TEST_CASE("deep and wide programs") {
   std::string chain = "uop 1\n%v0 = PARAM slot=0 dtype=f32 shape=[2]\n";
   for (int i = 1; i <= 100000; ++i) chain += fmt::format("%v{} = NEG %v{}\n", i, i - 1);
-  CHECK(read(chain + "return %v100000\n").graph.size() == 100001);
+  CHECK(readText(chain + "return %v100000\n").graph.size() == 100001);
   std::string deep = "uop 1\n%x = RESHAPE %x shape=" + std::string(100000, '[') + "\nreturn %x\n";
   CHECK_FALSE(errorsOf(deep).empty());
   CHECK_FALSE(errorsOf("uop 1\n%y = " + std::string(1 << 20, 'A') + "\nreturn %y\n").empty());

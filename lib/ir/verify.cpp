@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "ir/functions.h"
 #include "ir/program.h"
 
 namespace uop {
@@ -10,31 +11,25 @@ namespace {
 
 constexpr uint64_t kMaxVisits = uint64_t{1} << 28;
 
-// A body as its CALLs see it.
-struct Body {
-  std::vector<NodeId> params;
-  std::set<int64_t> written;
-};
-
 class Verifier {
  public:
-  Verifier(const Program& p, Diagnostics& diags) : p_(p), g_(p.graph), diags_(diags) {}
+  Verifier(const Program& p, Diagnostics& diags) : p_(p), g_(p.graph), diags_(diags), functions_(p.graph) {}
   void run();
 
  private:
   uint32_t line(NodeId n) const { return n < p_.lines.size() ? p_.lines[n] : 0; }
   Loc loc(NodeId n) const { return {line(n), 1}; }
-  bool function(std::span<const NodeId> roots, Body* body);
+  bool function(std::span<const NodeId> roots);
   void slots(std::span<const NodeId> nodes);
   void ends(std::span<const NodeId> nodes);
   void stores(std::span<const NodeId> nodes);
-  void call(NodeId n, std::set<int64_t>* written);
+  void call(NodeId n);
   void names();
 
   const Program& p_;
   const Graph& g_;
   Diagnostics& diags_;
-  std::map<NodeId, Body> bodies_;
+  Functions functions_;
   std::map<int64_t, NodeId> buffers_;
   uint64_t visits_ = 0;
 };
@@ -78,29 +73,27 @@ void Verifier::stores(std::span<const NodeId> nodes) {
   }
 }
 
-void Verifier::call(NodeId n, std::set<int64_t>* written) {
-  NodeId body = g_.src(n, 0);
+void Verifier::call(NodeId n) {
+  const FunctionInfo& body = functions_.body(g_.src(n, 0));
   auto args = g_.srcs(n).subspan(1);
-  auto it = bodies_.find(body);
-  for (NodeId param : it->second.params) {
+  for (NodeId param : body.params) {
     auto slot = static_cast<size_t>(g_.attr(param, AttrKey::Slot));
     if (slot >= args.size()) return diags_.report(Diag::CallArgs, loc(n), args.size(), slot);
     NodeId a = args[slot];
     if (g_.dtype(a) != g_.dtype(param) || !std::ranges::equal(g_.shape(a), g_.shape(param)))
       return diags_.report(Diag::CallArgType, loc(n), slot, name(g_.dtype(a)), shapeText(g_.shape(a)), slot, name(g_.dtype(param)), shapeText(g_.shape(param)));
   }
-  for (int64_t slot : it->second.written) {
+  for (int64_t slot : body.written) {
     NodeId a = args[static_cast<size_t>(slot)];
     if (!g_[a].place) return diags_.report(Diag::CallArgPlace, loc(n), slot, slot);
     for (size_t i = 0; i < args.size(); ++i)
       if (static_cast<int64_t>(i) != slot && g_[args[i]].place && (args[i] == a || (g_[args[i]].base == g_[a].base && (args[i] == g_[a].base || a == g_[a].base))))
         return diags_.report(Diag::CallOverlap, loc(n), slot, i);
-    if (written && g_.op(g_[a].base) == Op::Param) written->insert(g_.attr(g_[a].base, AttrKey::Slot));
   }
 }
 
 // False if the work is more than any honest program needs.
-bool Verifier::function(std::span<const NodeId> roots, Body* body) {
+bool Verifier::function(std::span<const NodeId> roots) {
   std::vector<NodeId> nodes = cone(g_, roots);
   visits_ += nodes.size();
   if (visits_ > kMaxVisits) return diags_.report(Diag::PassError, {}, "the bodies of CALLs are too large together"), false;
@@ -108,9 +101,7 @@ bool Verifier::function(std::span<const NodeId> roots, Body* body) {
   ends(nodes);
   stores(nodes);
   for (NodeId n : nodes) {
-    if (body && g_.op(n) == Op::Param) body->params.push_back(n);
-    if (body && g_.op(n) == Op::Store && g_.op(g_[g_.src(n, 0)].base) == Op::Param) body->written.insert(g_.attr(g_[g_.src(n, 0)].base, AttrKey::Slot));
-    if (g_.op(n) == Op::Call && diags_.errorCount() == 0) call(n, body ? &body->written : nullptr);
+    if (g_.op(n) == Op::Call && diags_.errorCount() == 0) call(n);
     if (diags_.full() || visits_ > kMaxVisits) return false;
   }
   return true;
@@ -127,14 +118,14 @@ void Verifier::names() {
 
 void Verifier::run() {
   auto roots = p_.roots();
-  // A CALL's body has a smaller id, so nested bodies are known before the bodies that call them: no recursion.
+  std::set<NodeId> bodies;
   for (NodeId n : cone(g_, roots, true)) {
-    if (g_.op(n) != Op::Call || bodies_.contains(g_.src(n, 0))) continue;
+    if (g_.op(n) != Op::Call || !bodies.insert(g_.src(n, 0)).second) continue;
     NodeId body[] = {g_.src(n, 0)};
     if (!g_.open(body[0]).empty()) diags_.report(Diag::CallBodyOpen, loc(n), g_.attr(g_.open(body[0])[0], AttrKey::Id));
-    if (!function(body, &bodies_[body[0]])) return;
+    if (!function(body)) return;
   }
-  function(roots, nullptr);
+  function(roots);
   if (diags_.errorCount() == 0) names();
 }
 

@@ -48,9 +48,8 @@ std::string dotText(const Program& program, std::string_view title) {
   auto roots = program.roots();
   std::string out = fmt::format("digraph \"{}\" {{\n  node [shape=box style=\"filled,rounded\" fontname=\"Helvetica\" fontsize=10];\n  edge [color=\"#666666\" arrowsize=0.6];\n", escaped(title));
   for (NodeId id : cone(g, roots, true)) {
-    auto tag = program.tags.find(id);
     out += fmt::format("  n{} [label=\"%{} {}{}{}\" fillcolor=\"{}\"];\n", id, id, label(g, id), typeLabel(g, id),
-                       tag == program.tags.end() ? "" : "\\n" + escaped(tag->second), fill(g, id));
+                       program.hasTag(id) ? "\\n" + escaped(program.tag(id)) : "", fill(g, id));
     auto sources = g.srcs(id);
     for (size_t i = 0; i < sources.size(); ++i)
       out += fmt::format("  n{} -> n{}{};\n", sources[i], id, g.op(id) == Op::Call && i == 0 ? " [style=dashed label=body]" : "");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/functions.h"
 #include "ir/interp.h"
 #include "pass/compare.h"
 #include "support/hash.h"
@@ -27,7 +28,7 @@ Scalar draw(const Graph& g, NodeId id, uint64_t random) {
 Arrays drawInputs(const Program& program, uint64_t seed) {
   const Graph& g = program.graph;
   auto roots = program.roots();
-  std::vector<NodeId> inputs = functionInfo(g, roots).params;
+  std::vector<NodeId> inputs = Functions(g).of(roots).params;
   for (NodeId id : cone(g, roots, true))
     if (g.op(id) == Op::Buffer) inputs.push_back(id);
   Arrays arrays;
@@ -44,20 +45,6 @@ Arrays drawInputs(const Program& program, uint64_t seed) {
     arrays.emplace(std::move(name), std::move(a));
   }
   return arrays;
-}
-
-int64_t longestSum(const Program& program) {
-  const Graph& g = program.graph;
-  double longest = 1;
-  auto roots = program.roots();
-  for (NodeId id : cone(g, roots, true)) {
-    if (g.op(id) != Op::Reduce) continue;
-    double terms = 1;
-    for (int64_t i = 0; i < g.attr(id, AttrKey::N); ++i) terms *= static_cast<double>(g.shape(g.src(id, 0))[static_cast<size_t>(i)]);
-    for (NodeId r : g.srcs(id).subspan(1)) terms *= static_cast<double>(g.constInt(g.src(r, 0)).value_or(1));
-    longest = std::max(longest, terms);
-  }
-  return static_cast<int64_t>(std::min(longest, 1e15));
 }
 
 std::string compareMaps(std::string_view kind, const Arrays& got, const Arrays& want, int64_t terms) {
@@ -82,7 +69,7 @@ std::string compareRuns(std::string_view textBefore, const Program& after, uint6
   if (!want) return "";  // the inputs do not suit the program, which says nothing about the pass
   auto got = interpret(after, inputs);
   if (!got) return "the interpreter fails after it: " + got.error().message;
-  int64_t terms = longestSum(*before);
+  int64_t terms = longestReduce(*before);
   if (auto text = compareMaps("result", got->results, want->results, terms); !text.empty()) return text;
   return compareMaps("BUFFER", got->buffers, want->buffers, terms);
 }

@@ -238,13 +238,7 @@ Result<Program> rewriteProgram(Program p, const RuleSet& rules, const RewriteOpt
   auto roots = p.roots();
   auto now = rewrite(p.graph, roots, rules, options, stats);
   if (!now) return std::unexpected(now.error());
-  for (ResultDef& r : p.results) r.node = (*now)[r.node];
-  std::vector<std::pair<NodeId, std::string>> tags(p.tags.begin(), p.tags.end());
-  std::ranges::sort(tags);
-  p.tags.clear();
-  for (auto& [id, tag] : tags)
-    if (id < now->size() && (*now)[id] != kNoNode) p.tags.emplace((*now)[id], std::move(tag));
-  p.lines.clear();
+  retarget(p, *now);
   return p;
 }
 

@@ -135,12 +135,12 @@ TEST_CASE("tags follow their nodes") {
   NodeId x = p.graph.param(0, DType::I32, {});
   NodeId neg = p.graph.unary(Op::Neg, x), same = p.graph.binary(Op::Add, neg, p.graph.constInt(DType::I32, 0));
   p.results = {{"y", same}};
-  p.tags[same] = "label";
+  p.setTag(same, "label");
   RewriteStats stats;
   auto q = rewriteProgram(std::move(p), setOf(kArithmetic), {}, stats);
   REQUIRE(q);
   CHECK(q->results[0].node == neg);
-  CHECK(q->tags.at(neg) == "label");
+  CHECK(q->tag(neg) == "label");
 }
 
 TEST_CASE("a chain of 100,000 and a graph of a million nodes") {

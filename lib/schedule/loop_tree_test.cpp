@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "ir/program.h"
+#include "ir/testing.h"
 
 namespace uop {
 namespace {
@@ -15,14 +15,10 @@ struct Body {
 };
 
 Body parsed(const std::string& text) {
-  SourceBuffer source("body.uop", "uop 1\n" + text);
-  Diagnostics diags(&source);
-  auto program = readProgram(source, diags);
-  INFO(diags.render());
-  REQUIRE(program);
-  std::vector<NodeId> roots = program->roots();
-  const NodeId node = roots.size() == 1 ? roots[0] : program->graph.make(Op::Sink, roots);
-  return {std::move(*program), node};
+  Program program = testing::read(text);
+  std::vector<NodeId> roots = program.roots();
+  const NodeId node = roots.size() == 1 ? roots[0] : program.graph.make(Op::Sink, roots);
+  return {std::move(program), node};
 }
 
 void outline(const Graph& g, const LoopTree& tree, uint32_t loop, std::string& out) {
