@@ -20,6 +20,16 @@ struct Term {
 };
 using Terms = std::vector<Term>;
 
+struct Storage {
+  NodeId place = kNoNode;
+  std::vector<NodeId> lanes;  // RANGEs that are its first indices
+};
+
+// Format, section 5: a `local` or `reg` ALLOC has one copy an iteration of these.
+bool hasOwnCopy(Space space, Kind kind) {
+  return kind == Kind::Thread || kind == Kind::Global || (space == Space::Reg && (kind == Kind::Local || kind == Kind::Warp));
+}
+
 class Lowerer {
  public:
   Lowerer(Graph& g, NodeId body, int64_t block) : g_(g), body_(body), block_(block) {
@@ -38,7 +48,8 @@ class Lowerer {
   std::vector<NodeId> ownLoops(Terms& terms, std::span<const NodeId> ranges);
   void instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>& swap);
   NodeId freshRange(NodeId bound, Kind kind) { return g_.range(bound, fresh_.range++, kind); }
-  NodeId freshAlloc(DType d, std::span<const Dim> shape, Space space, NodeId scope);
+  Storage freshStorage(DType d, std::span<const Dim> shape, Space space, NodeId scope);
+  NodeId element(NodeId place, const std::vector<NodeId>& lanes, std::span<const NodeId> index = {});
   std::vector<NodeId> sourcesOf(NodeId n) const {
     std::vector<NodeId> out;
     for (NodeId s : g_.srcs(n)) out.push_back(now_.at(s));
@@ -51,12 +62,29 @@ class Lowerer {
   FreshIds fresh_;
   std::vector<bool> closed_;  // RANGEs that some END closes already
   std::unordered_map<NodeId, NodeId> now_;
+  std::unordered_map<NodeId, std::vector<NodeId>> lanes_;  // of a STAGE's storage
 };
 
-// The storage as the loops around `scope` see it: one copy an iteration.
-NodeId Lowerer::freshAlloc(DType d, std::span<const Dim> shape, Space space, NodeId scope) {
-  NodeId alloc = g_.alloc(fresh_.slot++, d, shape, space);
-  return g_.after(alloc, g_.open(scope));
+// Storage for what `scope` gives. Kinds of RANGE whose iterations share storage, and may run at once, get an axis each.
+Storage Lowerer::freshStorage(DType d, std::span<const Dim> shape, Space space, NodeId scope) {
+  Storage out;
+  std::vector<Dim> dims;
+  for (NodeId r : g_.open(scope)) {
+    auto bound = g_.constInt(g_.src(r, 0));
+    if (!bound || isSequential(g_.kind(r)) || hasOwnCopy(space, g_.kind(r))) continue;
+    out.lanes.push_back(r);
+    dims.push_back(*bound);
+  }
+  dims.insert(dims.end(), shape.begin(), shape.end());
+  // As the loops around see it: one copy an iteration.
+  out.place = g_.after(g_.alloc(fresh_.slot++, d, dims, space), g_.open(scope));
+  return out;
+}
+
+NodeId Lowerer::element(NodeId place, const std::vector<NodeId>& lanes, std::span<const NodeId> index) {
+  std::vector<NodeId> all = lanes;
+  all.insert(all.end(), index.begin(), index.end());
+  return all.empty() ? place : g_.indexInto(place, all);
 }
 
 // Copies of the terms in which RANGEs are swapped; whatever a copy runs again (loops, accumulators) gets ids of its own.
@@ -109,19 +137,20 @@ std::vector<NodeId> Lowerer::ownLoops(Terms& terms, std::span<const NodeId> rang
 
 // One loop nest for all the terms, each of which becomes its total.
 void Lowerer::accumulate(Terms& terms, std::span<const NodeId> ranges) {
-  std::vector<NodeId> loops = ownLoops(terms, ranges), accumulators, updates;
+  std::vector<NodeId> loops = ownLoops(terms, ranges), updates;
+  std::vector<Storage> accumulators;
   for (const Term& t : terms) {
     DType d = g_.dtype(t.x);
     // The reduction's own scope: x without its loops.
-    NodeId here = freshAlloc(d, {}, Space::Reg, g_.reduce(t.x, loops, t.op));
-    std::vector<NodeId> deps{g_.store(here, g_.constant(d, identityOf(t.op, d)))};
+    Storage here = freshStorage(d, {}, Space::Reg, g_.reduce(t.x, loops, t.op));
+    std::vector<NodeId> deps{g_.store(element(here.place, here.lanes), g_.constant(d, identityOf(t.op, d)))};
     deps.insert(deps.end(), loops.begin(), loops.end());
-    NodeId in = g_.after(here, deps);
-    accumulators.push_back(here);
+    NodeId in = element(g_.after(here.place, deps), here.lanes);
+    accumulators.push_back(std::move(here));
     updates.push_back(g_.store(in, g_.binary(opOf(t.op), g_.load(in), t.x)));
   }
   NodeId end[] = {g_.end(updates.size() == 1 ? updates[0] : g_.make(Op::Sink, updates), loops)};
-  for (size_t i = 0; i < terms.size(); ++i) terms[i].x = g_.load(g_.after(accumulators[i], end));
+  for (size_t i = 0; i < terms.size(); ++i) terms[i].x = g_.load(element(g_.after(accumulators[i].place, end), accumulators[i].lanes));
 }
 
 // Σ over one long loop as Σ over blocks of Σ within: the last block may be shorter.
@@ -178,14 +207,21 @@ NodeId Lowerer::stage(NodeId n) {
   std::vector<NodeId> sources = sourcesOf(n);
   Terms x{{sources[0], ReduceOp::Add}};
   std::vector<NodeId> loops = ownLoops(x, std::span(sources).subspan(1));
-  NodeId here = freshAlloc(g_.dtype(n), g_.shape(n), g_.space(n) == Space::Reg ? Space::Reg : Space::Local, g_.stage(x[0].x, loops, g_.space(n)));
-  NodeId end[] = {g_.end(g_.store(g_.indexInto(here, loops), x[0].x), loops)};
-  return g_.after(here, end);
+  Space space = g_.space(n) == Space::Reg ? Space::Reg : Space::Local;
+  Storage here = freshStorage(g_.dtype(n), g_.shape(n), space, g_.stage(x[0].x, loops, g_.space(n)));
+  NodeId end[] = {g_.end(g_.store(element(here.place, here.lanes, loops), x[0].x), loops)};
+  if (!here.lanes.empty()) lanes_[n] = std::move(here.lanes);
+  return g_.after(here.place, end);
 }
 
 NodeId Lowerer::visit(NodeId n) {
   std::vector<NodeId> sources = sourcesOf(n);
   if (g_.op(n) == Op::Stage) return stage(n);
+  if (auto lanes = lanes_.find(g_[n].srcCount > 0 ? g_.src(n, 0) : kNoNode); lanes != lanes_.end()) {
+    bool index = g_.op(n) == Op::Index;
+    sources[0] = element(sources[0], lanes->second, index ? std::span(sources).subspan(1) : std::span<const NodeId>{});
+    if (index) return sources[0];
+  }
   if (g_.op(n) != Op::End) return g_.remake(g_, n, sources);
   Terms body{{sources[0], ReduceOp::Add}};
   std::vector<NodeId> parts = ownLoops(body, std::span(sources).subspan(1));

@@ -6,14 +6,11 @@
 #include <cstring>
 
 #include "ir/functions.h"
-#include "ir/interp.h"
 #include "pass/compare.h"
 #include "support/hash.h"
 
 namespace uop {
 namespace {
-
-using Arrays = std::map<std::string, Array>;
 
 // Floats uniform in [-1, 1), integers in min…max or 0…9, as uoprun --random.
 Scalar draw(const Graph& g, NodeId id, uint64_t random) {
@@ -24,6 +21,18 @@ Scalar draw(const Graph& g, NodeId id, uint64_t random) {
   uint64_t span = static_cast<uint64_t>(most) - static_cast<uint64_t>(least) + 1;
   return Scalar::ofInt(wrapTo(static_cast<int64_t>(static_cast<uint64_t>(least) + (span ? random % span : random)), d));
 }
+
+std::string compareMaps(std::string_view kind, const Arrays& got, const Arrays& want, int64_t terms) {
+  for (const auto& [name, w] : want) {
+    auto g = got.find(name);
+    if (g == got.end()) continue;  // a BUFFER that is not written any more keeps its contents
+    auto view = [](const Array& a) { return ArrayView{a.dtype, a.shape, a.data}; };
+    if (auto d = compareArrays(view(g->second), view(w), terms)) return fmt::format("{} '{}' {}", kind, name, d->text);
+  }
+  return "";
+}
+
+}  // namespace
 
 Arrays drawInputs(const Program& program, uint64_t seed) {
   const Graph& g = program.graph;
@@ -47,17 +56,10 @@ Arrays drawInputs(const Program& program, uint64_t seed) {
   return arrays;
 }
 
-std::string compareMaps(std::string_view kind, const Arrays& got, const Arrays& want, int64_t terms) {
-  for (const auto& [name, w] : want) {
-    auto g = got.find(name);
-    if (g == got.end()) continue;  // a BUFFER that is not written any more keeps its contents
-    auto view = [](const Array& a) { return ArrayView{a.dtype, a.shape, a.data}; };
-    if (auto d = compareArrays(view(g->second), view(w), terms)) return fmt::format("{} '{}' {}", kind, name, d->text);
-  }
-  return "";
+std::string compareResults(const InterpResult& got, const InterpResult& want, int64_t terms) {
+  if (auto text = compareMaps("result", got.results, want.results, terms); !text.empty()) return text;
+  return compareMaps("BUFFER", got.buffers, want.buffers, terms);
 }
-
-}  // namespace
 
 std::string compareRuns(std::string_view textBefore, const Program& after, uint64_t seed) {
   SourceBuffer source("before", std::string(textBefore));
@@ -69,9 +71,7 @@ std::string compareRuns(std::string_view textBefore, const Program& after, uint6
   if (!want) return "";  // the inputs do not suit the program, which says nothing about the pass
   auto got = interpret(after, inputs);
   if (!got) return "the interpreter fails after it: " + got.error().message;
-  int64_t terms = longestReduce(*before);
-  if (auto text = compareMaps("result", got->results, want->results, terms); !text.empty()) return text;
-  return compareMaps("BUFFER", got->buffers, want->buffers, terms);
+  return compareResults(*got, *want, longestReduce(*before));
 }
 
 }  // namespace uop

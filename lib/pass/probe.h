@@ -4,9 +4,17 @@
 #include <string>
 #include <string_view>
 
-#include "ir/program.h"
+#include "ir/interp.h"
 
 namespace uop {
+
+using Arrays = std::map<std::string, Array>;
+
+// Inputs for every PARAM and BUFFER by binding name, as uoprun --random draws them.
+Arrays drawInputs(const Program&, uint64_t seed);
+
+// What differs in a result or a final BUFFER that both have, "" where nothing does. `terms`: see compareArrays.
+std::string compareResults(const InterpResult& got, const InterpResult& want, int64_t terms);
 
 // Interprets both programs on the same inputs drawn from `seed`; what differs in a result or a final BUFFER, "" where
 // nothing does. Floats may differ as far as the format lets a compiled program differ.
