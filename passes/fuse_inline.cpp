@@ -19,6 +19,8 @@ class Inliner {
   bool pays(uint32_t k) const;
   double workOf(uint32_t k) const;
   NodeId visit(NodeId old, std::span<const NodeId> sources, const std::vector<NodeId>& now);
+  NodeId indexOrNever(NodeId old, std::span<const NodeId> sources);
+  NodeId gatedLoad(NodeId old, std::span<const NodeId> sources, NodeId gate);
   NodeId instance(NodeId stage, std::span<const NodeId> index, NodeId gate, const std::vector<NodeId>& now);
 
   Program& p_;
@@ -115,16 +117,22 @@ NodeId Inliner::instance(NodeId stage, std::span<const NodeId> index, NodeId gat
     todo.pop_back();
     sources.clear();
     for (NodeId s : g_.srcs(n)) sources.push_back(to.at(s));
-    if (!load || gate == kNoNode) {
-      to[n] = g_.remake(g_, n, sources);
-    } else if (sources.size() == 3) {
-      NodeId both[] = {sources[0], sources[1], g_.binary(Op::And, sources[2], gate)};
-      to[n] = g_.make(Op::Load, both);
-    } else {
-      to[n] = g_.make(Op::Load, {sources[0], g_.constant(g_.dtype(n), zeroOf(g_.dtype(n))), gate});
-    }
+    to[n] = load ? gatedLoad(n, sources, gate) : g_.op(n) == Op::Index ? indexOrNever(n, sources) : g_.remake(g_, n, sources);
   }
   return to.at(root);
+}
+
+// kNoNode for an element that is not there: a gate keeps it from being read.
+NodeId Inliner::indexOrNever(NodeId old, std::span<const NodeId> sources) {
+  auto made = g_.tryMake(Op::Index, sources, g_.attrsOf(old));
+  return made ? *made : kNoNode;
+}
+
+NodeId Inliner::gatedLoad(NodeId old, std::span<const NodeId> sources, NodeId gate) {
+  NodeId alt = sources.size() == 3 ? sources[1] : g_.constant(g_.dtype(old), zeroOf(g_.dtype(old)));
+  if (sources[0] == kNoNode) return alt;
+  if (gate == kNoNode) return g_.remake(g_, old, sources);
+  return g_.make(Op::Load, {sources[0], alt, sources.size() == 3 ? g_.binary(Op::And, sources[2], gate) : gate});
 }
 
 NodeId Inliner::visit(NodeId old, std::span<const NodeId> sources, const std::vector<NodeId>& now) {

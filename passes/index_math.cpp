@@ -41,6 +41,7 @@ NodeId IndexMath::both(NodeId a, NodeId b) {
   auto isTrue = [&](NodeId x) { return x == kNoNode || g_.constInt(x) == 1; };
   if (isTrue(a)) return isTrue(b) ? kNoNode : b;
   if (isTrue(b) || a == b) return a;
+  if (g_.constInt(a) == 0 || g_.constInt(b) == 0) return g_.boolean(false);
   return g_.binary(Op::And, a, b);
 }
 

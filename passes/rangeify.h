@@ -74,6 +74,7 @@ class Rangeifier {
   std::vector<NodeId> orderOf(NodeId dep);
   int64_t listOf(const Demand& d) { return g_.list(std::vector<int64_t>(d.index.begin(), d.index.end())); }
   bool isView(NodeId place) const;
+  bool isNever(NodeId gate) const { return gate != kNoNode && g_.constInt(gate) == 0; }
   NodeId settledForm(NodeId n) const;
   void settle();
 

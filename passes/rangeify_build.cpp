@@ -43,6 +43,8 @@ NodeId Rangeifier::access(NodeId place, std::vector<NodeId> index) {
 }
 
 NodeId Rangeifier::read(NodeId n, const Demand& wanted) {
+  // An index may well be out of bounds there.
+  if (isNever(wanted.gate)) return g_.constant(g_.dtype(n), zeroOf(g_.dtype(n)));
   Demand d = wanted;
   if (g_.rank(n) == 0) d.index.clear();
   if (isPlace(n)) return gated(access(n, d.index), g_.dtype(n), d.gate);

@@ -93,7 +93,7 @@ const char* Rangeifier::whyStage(NodeId n) const {
 }
 
 void Rangeifier::want(NodeId n, Demand d) {
-  if (plain_[n] || g_[n].srcCount == 0) return;
+  if (plain_[n] || g_[n].srcCount == 0 || isNever(d.gate)) return;
   auto& wanted = state_[n].wanted;
   if (isPlace(n) || g_.rank(n) == 0) d.index.clear(), d.gate = kNoNode;
   // Where it is free to compute again, or inside one loop nest anyway, it does not matter who wants it.

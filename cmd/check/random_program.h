@@ -1,0 +1,21 @@
+// Random programs that the format calls valid: tensors of every dtype, movement, reductions, views, writes in place, calls,
+// loops. The same seed gives the same program on every machine.
+//
+// Only what the format defines is generated, and only what a compiled program must reproduce: comparisons, truncations and
+// casts see values that are exact whatever the order of sums; what is rounded goes through few further steps.
+#pragma once
+#include "pass/probe.h"
+
+namespace uop {
+
+struct RandomOptions {
+  size_t steps = 14;            // that add to the pool of values
+  int64_t maxElements = 256;    // of one value
+};
+
+Program randomProgram(uint64_t seed, const RandomOptions& = {});
+
+// Small integers for floats, small ones and limits for integers, within min and max.
+Arrays randomInputs(const Program&, uint64_t seed);
+
+}  // namespace uop
