@@ -87,7 +87,7 @@ def run(args, base):
 
 def main():
   parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-  parser.add_argument("folders", nargs="*", default=[os.path.join(ROOT, "testdata", "corpus")], metavar="DIR")
+  parser.add_argument("folders", nargs="*", default=[os.path.join(ROOT, "testdata", d) for d in ("corpus", "programs")], metavar="DIR")
   parser.add_argument("--uoprun", default=os.path.join(ROOT, "build", "bin", "uoprun"))
   parser.add_argument("--device", default="")
   parser.add_argument("--extra", default="", help="further arguments, in one string: --extra=-O0")

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "backends/cstyle/emit_testing.h"
+#include "support/golden.h"
 
 namespace uop::cstyle {
 namespace {
@@ -24,14 +25,11 @@ std::vector<std::string> kernelNames() {
 }  // namespace
 
 TEST_CASE("kernels are emitted as the golden files say") {
-  const bool update = std::getenv("UOPC_UPDATE_GOLDEN") != nullptr;
   REQUIRE(kernelNames().size() > 10);
   for (const std::string& name : kernelNames()) {
     INFO(name);
     const KernelSource source = Kernel::fromFile(name).emit(name).value();
-    const std::string path = UOPC_TESTDATA "/cstyle/" + name + ".c";
-    if (update) std::ofstream(path) << source.text;
-    CHECK(source.text == fileText(path));
+    uop::testing::checkGolden(UOPC_TESTDATA "/cstyle/" + name + ".c", source.text);
   }
 }
 

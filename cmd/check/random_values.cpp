@@ -86,7 +86,7 @@ NodeId ValuePool::fit(NodeId x, std::span<const Dim> shape) {
 
 NodeId ValuePool::asType(NodeId x, DType d) {
   if (g_.dtype(x) == d) return x;
-  NodeId from = exact(x) || isFloat(d) ? x : exactValue();
+  NodeId from = exact(x) ? x : exactValue();  // another type is compared by another measure
   bool wide = isInteger(g_.dtype(from)) && isFloat(d);
   // Large integers in floats are rounded alike everywhere, but no sums of them are.
   double most = wide ? INFINITY : isFloat(d) ? std::min(trust(from).most, 1.0 + trust(from).most) : INFINITY;
@@ -281,6 +281,14 @@ void ValuePool::normalize() {
   keep(y, with(DType::F32, 192, {x}, true));
 }
 
+// [n,n] whose column i holds the last i + 1 elements that x begins with: the sum of the rows is its prefix sum.
+NodeId ValuePool::windows(NodeId x, Dim n) {
+  Dim row[] = {1, 2 * n - 1}, stretched[] = {n + 1, 2 * n - 1}, flat[] = {(n + 1) * (2 * n - 1)}, rows[] = {n, 2 * n};
+  NodeId padded = g_.reshape(g_.make(Op::Pad, {x}, Attrs().set(AttrKey::PadKey, g_.list({n - 1, 0}))), row);
+  NodeId cut = g_.make(Op::Shrink, {g_.reshape(g_.expand(padded, stretched), flat)}, Attrs().set(AttrKey::Bounds, g_.list({0, 2 * n * n})));
+  return g_.make(Op::Shrink, {g_.reshape(cut, rows)}, Attrs().set(AttrKey::Bounds, g_.list({0, n, 0, n})));
+}
+
 // table[index], written as arange == index under a sum.
 void ValuePool::gather() {
   Dim n = rng_.between(2, 8), count = rng_.between(1, 5), width = rng_.between(1, 4);
@@ -289,12 +297,7 @@ void ValuePool::gather() {
   if (g_.dtype(table) == DType::Bool) return;
   NodeId index = asType(fit(ofKind([](DType d) { return isInteger(d); }, DType::I32), ofIndex), DType::I32);
   NodeId ones = tensor(DType::I32, 1, line);
-  Dim stretched[] = {n, 2 * n}, flat[] = {2 * n * n}, rows[] = {n, 2 * n - 1};
-  NodeId padded = g_.make(Op::Pad, {ones}, Attrs().set(AttrKey::PadKey, g_.list({n, 0})));
-  NodeId wide = g_.reshape(g_.expand(padded, stretched), flat);
-  NodeId cut = g_.make(Op::Shrink, {wide}, Attrs().set(AttrKey::Bounds, g_.list({0, n * (2 * n - 1)})));
-  NodeId window = g_.make(Op::Shrink, {g_.reshape(cut, rows)}, Attrs().set(AttrKey::Bounds, g_.list({0, n, 0, n})));
-  NodeId arange = g_.reduce(window, {}, ReduceOp::Add, 1);
+  NodeId arange = g_.reduce(windows(ones, n), {}, ReduceOp::Add, 1);
   NodeId hit = g_.binary(Op::CmpNe, g_.expand(g_.reshape(arange, column), all), g_.expand(index, all));
   NodeId zero = tensor(g_.dtype(table), 0, all);
   keep(g_.reduce(g_.where(hit, zero, g_.expand(table, all)), {}, ReduceOp::Add, 1), trust(table));
@@ -305,12 +308,7 @@ void ValuePool::prefixSum() {
   NodeId x = fit(any(), line);
   DType d = g_.dtype(x);
   if (d == DType::Bool || !exact(x)) return;
-  Dim stretched[] = {n, 2 * n}, flat[] = {2 * n * n}, rows[] = {n, 2 * n - 1};
-  NodeId padded = g_.make(Op::Pad, {x}, Attrs().set(AttrKey::PadKey, g_.list({n, 0})));
-  NodeId wide = g_.reshape(g_.expand(g_.reshape(padded, std::array<Dim, 2>{1, 2 * n}), stretched), flat);
-  NodeId cut = g_.make(Op::Shrink, {wide}, Attrs().set(AttrKey::Bounds, g_.list({0, n * (2 * n - 1)})));
-  NodeId window = g_.make(Op::Shrink, {g_.reshape(cut, rows)}, Attrs().set(AttrKey::Bounds, g_.list({0, n, 0, n})));
-  keep(g_.reduce(window, {}, ReduceOp::Add, 1), with(d, trust(x).most * static_cast<double>(n), {x}));
+  keep(g_.reduce(windows(x, n), {}, ReduceOp::Add, 1), with(d, trust(x).most * static_cast<double>(n), {x}));
 }
 
 void ValuePool::stage() {

@@ -52,6 +52,7 @@ class ValuePool {
   NodeId keep(NodeId n, Trust t);
   Trust with(DType d, double most, std::initializer_list<NodeId> from, bool rounds = false) const;
   NodeId tensor(DType d, double value, std::span<const Dim> shape);
+  NodeId windows(NodeId x, Dim n);
   NodeId permuteToFront(NodeId x, size_t axis);
   NodeId exactValue();
   NodeId ofKind(bool (*kind)(DType), DType otherwise);

@@ -16,7 +16,7 @@ using namespace uop;
 struct Options {
   uint64_t seed = 1, count = 2000;
   int level = -1;
-  uint64_t jitEvery = 4;
+  uint64_t jitEvery = 1;
   RandomOptions program;
 };
 

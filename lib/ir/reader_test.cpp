@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "ir/testing.h"
+#include "support/golden.h"
 #include "support/file.h"
 
 using namespace uop;
@@ -17,22 +18,6 @@ std::string errorsOf(std::string text) {
   Diagnostics diags(&source);
   CHECK_FALSE(readProgram(source, diags));
   return diags.render();
-}
-
-std::vector<fs::path> programsIn(const std::string& folder) {
-  std::vector<fs::path> out;
-  for (const auto& e : fs::recursive_directory_iterator(folder))
-    if (e.path().extension() == ".uop") out.push_back(e.path());
-  std::ranges::sort(out);
-  return out;
-}
-
-// UOPC_UPDATE_GOLDEN=1 rewrites what is expected.
-void checkGolden(const fs::path& file, const std::string& got) {
-  if (const char* update = std::getenv("UOPC_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(file, std::ios::binary) << got;
-  auto want = readFile(file.string());
-  REQUIRE(want);
-  CHECK(got == *want);
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+// For tests: files below a folder, and what a test gives against the file that holds what it should.
+#pragma once
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/file.h"
+
+namespace uop::testing {
+
+inline std::vector<std::filesystem::path> programsIn(const std::string& folder) {
+  std::vector<std::filesystem::path> out;
+  for (const auto& e : std::filesystem::recursive_directory_iterator(folder))
+    if (e.path().extension() == ".uop") out.push_back(e.path());
+  std::ranges::sort(out);
+  return out;
+}
+
+// UOPC_UPDATE_GOLDEN=1 rewrites what is expected.
+inline void checkGolden(const std::filesystem::path& file, const std::string& got) {
+  if (const char* update = std::getenv("UOPC_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(file, std::ios::binary) << got;
+  auto want = readFile(file.string());
+  REQUIRE(want);
+  CHECK(got == *want);
+}
+
+}  // namespace uop::testing

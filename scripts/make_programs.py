@@ -1,0 +1,12 @@
+#!/usr/bin/python3
+"""Writes testdata/programs: programs of our own with the results that numpy says are right."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs"))
+import failures  # noqa: E402
+import kernels  # noqa: E402
+import ops  # noqa: E402
+
+for family in (ops, kernels, failures):
+  family.write()
