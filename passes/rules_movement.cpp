@@ -107,7 +107,6 @@ std::vector<Rule> movementRules() {
       {"reshape-const", "(RESHAPE ?c:const shape=?s)", "(EXPAND (= ?c) shape=?s)", {}, kMoves},
       {"expand-same", "(EXPAND ?x shape=?s)", "?x", {"shape(?x, ?s)"}, kMoves},
       {"expand-expand", "(EXPAND (EXPAND ?x) shape=?s)", "(EXPAND ?x shape=?s)", {}, kMoves},
-      {"expand-const", "(EXPAND ?c:const shape=?s)", "(EXPAND (= ?c) shape=?s)", {}, kMoves},
       {"reduce-nothing", "(REDUCE ?x n=0)", "?x", {}, kMoves},
   };
   auto computed = [&](std::string name, std::string match, std::string replace, GuardFn when, BuildFn build) {

@@ -24,6 +24,7 @@ std::string errorsOf(std::string text) {
 
 TEST_CASE("malformed files are refused with the golden messages") {
   auto files = programsIn(UOPC_TESTDATA "/malformed");
+  std::ranges::copy(programsIn(UOPC_TESTDATA "/diagnostics"), std::back_inserter(files));
   REQUIRE(files.size() > 80);
   for (const fs::path& file : files) {
     INFO(file);
