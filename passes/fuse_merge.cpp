@@ -23,6 +23,7 @@ class Merger {
     return range;
   }
   bool reaches(uint32_t from, uint32_t to) const;
+  void lift(std::vector<uint32_t> groups);
   bool mergeInto(uint32_t k, uint32_t user);
   bool mergeSiblings(uint32_t a, uint32_t b);
   void siblings(const std::set<uint32_t>& readers, NodeId base);
@@ -44,17 +45,31 @@ class Merger {
     LoopChain chain;
     bool product;
     std::vector<uint32_t> members;
+    std::vector<uint32_t> users = {};
+    uint64_t level = 0;  // above those of its deps
   };
   std::vector<Group> groups_;                 // by representative
   std::unordered_map<NodeId, NodeId> range_;
 };
 
-// Whether group `from` needs group `to` by way of another.
+// Lifts the users of these groups, and theirs, above them.
+void Merger::lift(std::vector<uint32_t> groups) {
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (uint32_t u : groups_[groups[i]].users) {
+      uint32_t user = find(u);
+      uint64_t level = groups_[groups[i]].level;
+      if (user == groups[i] || groups_[user].level > level) continue;
+      groups_[user].level = level + 1;
+      groups.push_back(user);
+    }
+}
+
+// Whether group `from` needs group `to` by way of another: no way down to it leads below its level.
 bool Merger::reaches(uint32_t from, uint32_t to) const {
   std::unordered_set<uint32_t> seen;
   std::vector<uint32_t> todo;
   auto push = [&](uint32_t k) {
-    if (seen.insert(k).second) todo.push_back(k);
+    if ((k == to || groups_[k].level > groups_[to].level) && seen.insert(k).second) todo.push_back(k);
   };
   for (uint32_t d : groups_[from].deps)
     if (find(d) != to && find(d) != from) push(find(d));
@@ -134,7 +149,10 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   to.product |= from.product;
   to.deps.insert(from.deps.begin(), from.deps.end());
   to.members.insert(to.members.end(), from.members.begin(), from.members.end());
+  to.users.insert(to.users.end(), from.users.begin(), from.users.end());
+  to.level = std::max(to.level, from.level);
   parent_[a] = b;
+  lift({b});
   return true;
 }
 
@@ -201,6 +219,13 @@ void Merger::run() {
     parent_.push_back(k);
     groups_.push_back({facts_[k].deps, facts_[k].nodes.size(), facts_.hoisted(k), facts_.hasProduct(k), {k}});
   }
+  std::vector<uint32_t> lowest;
+  for (uint32_t k = 0; k < facts_.count(); ++k) {
+    for (uint32_t d : groups_[k].deps) groups_[d].users.push_back(k);
+    if (groups_[k].deps.empty()) lowest.push_back(k);
+  }
+  lift(std::move(lowest));
+  for (Group& group : groups_) group.level <<= 20;  // room between them: a merger lifts few
   for (uint32_t k = 0; k < facts_.count(); ++k) {
     if (!isOpenFor(k)) continue;
     for (uint32_t user : facts_.readers(k))
