@@ -6,6 +6,7 @@ namespace uop {
 namespace {
 
 constexpr size_t kMaxSiblings = 32;   // kernels that a further one is compared with
+constexpr uint64_t kRoom = 1 << 20;   // between levels, so that a merger lifts few
 constexpr size_t kMaxVisits = 4096;  // of kernels, when looking for another way from one to the other
 
 class Merger {
@@ -23,7 +24,8 @@ class Merger {
     return range;
   }
   bool reaches(uint32_t from, uint32_t to) const;
-  void lift(std::vector<uint32_t> groups);
+  void setLevels();
+  void lift(uint32_t group);
   bool mergeInto(uint32_t k, uint32_t user);
   bool mergeSiblings(uint32_t a, uint32_t b);
   void siblings(const std::set<uint32_t>& readers, NodeId base);
@@ -52,8 +54,24 @@ class Merger {
   std::unordered_map<NodeId, NodeId> range_;
 };
 
-// Lifts the users of these groups, and theirs, above them.
-void Merger::lift(std::vector<uint32_t> groups) {
+void Merger::setLevels() {
+  std::vector<size_t> missing;
+  std::vector<uint32_t> ready;
+  for (uint32_t k = 0; k < groups_.size(); ++k) {
+    for (uint32_t d : groups_[k].deps) groups_[d].users.push_back(k);
+    missing.push_back(groups_[k].deps.size());
+    if (missing[k] == 0) ready.push_back(k);
+  }
+  for (size_t i = 0; i < ready.size(); ++i)
+    for (uint32_t user : groups_[ready[i]].users) {
+      groups_[user].level = std::max(groups_[user].level, groups_[ready[i]].level + kRoom);
+      if (--missing[user] == 0) ready.push_back(user);
+    }
+}
+
+// Lifts the users of a group, and theirs, above it.
+void Merger::lift(uint32_t group) {
+  std::vector<uint32_t> groups{group};
   for (size_t i = 0; i < groups.size(); ++i)
     for (uint32_t u : groups_[groups[i]].users) {
       uint32_t user = find(u);
@@ -152,7 +170,7 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   to.users.insert(to.users.end(), from.users.begin(), from.users.end());
   to.level = std::max(to.level, from.level);
   parent_[a] = b;
-  lift({b});
+  lift(b);
   return true;
 }
 
@@ -219,13 +237,7 @@ void Merger::run() {
     parent_.push_back(k);
     groups_.push_back({facts_[k].deps, facts_[k].nodes.size(), facts_.hoisted(k), facts_.hasProduct(k), {k}});
   }
-  std::vector<uint32_t> lowest;
-  for (uint32_t k = 0; k < facts_.count(); ++k) {
-    for (uint32_t d : groups_[k].deps) groups_[d].users.push_back(k);
-    if (groups_[k].deps.empty()) lowest.push_back(k);
-  }
-  lift(std::move(lowest));
-  for (Group& group : groups_) group.level <<= 20;  // room between them: a merger lifts few
+  setLevels();
   for (uint32_t k = 0; k < facts_.count(); ++k) {
     if (!isOpenFor(k)) continue;
     for (uint32_t user : facts_.readers(k))
