@@ -6,6 +6,7 @@ namespace uop {
 namespace {
 
 constexpr size_t kMaxSiblings = 32;   // kernels that a further one is compared with
+constexpr uint64_t kRoom = 1 << 20;   // between levels, so that a merger lifts few
 constexpr size_t kMaxVisits = 4096;  // of kernels, when looking for another way from one to the other
 
 class Merger {
@@ -23,6 +24,8 @@ class Merger {
     return range;
   }
   bool reaches(uint32_t from, uint32_t to) const;
+  void setLevels();
+  void lift(uint32_t group);
   bool mergeInto(uint32_t k, uint32_t user);
   bool mergeSiblings(uint32_t a, uint32_t b);
   void siblings(const std::set<uint32_t>& readers, NodeId base);
@@ -44,17 +47,47 @@ class Merger {
     LoopChain chain;
     bool product;
     std::vector<uint32_t> members;
+    std::vector<uint32_t> users = {};
+    uint64_t level = 0;  // above those of its deps
   };
   std::vector<Group> groups_;                 // by representative
   std::unordered_map<NodeId, NodeId> range_;
 };
 
-// Whether group `from` needs group `to` by way of another.
+void Merger::setLevels() {
+  std::vector<size_t> missing;
+  std::vector<uint32_t> ready;
+  for (uint32_t k = 0; k < groups_.size(); ++k) {
+    for (uint32_t d : groups_[k].deps) groups_[d].users.push_back(k);
+    missing.push_back(groups_[k].deps.size());
+    if (missing[k] == 0) ready.push_back(k);
+  }
+  for (size_t i = 0; i < ready.size(); ++i)
+    for (uint32_t user : groups_[ready[i]].users) {
+      groups_[user].level = std::max(groups_[user].level, groups_[ready[i]].level + kRoom);
+      if (--missing[user] == 0) ready.push_back(user);
+    }
+}
+
+// Lifts the users of a group, and theirs, above it.
+void Merger::lift(uint32_t group) {
+  std::vector<uint32_t> groups{group};
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (uint32_t u : groups_[groups[i]].users) {
+      uint32_t user = find(u);
+      uint64_t level = groups_[groups[i]].level;
+      if (user == groups[i] || groups_[user].level > level) continue;
+      groups_[user].level = level + 1;
+      groups.push_back(user);
+    }
+}
+
+// Whether group `from` needs group `to` by way of another: no way down to it leads below its level.
 bool Merger::reaches(uint32_t from, uint32_t to) const {
   std::unordered_set<uint32_t> seen;
   std::vector<uint32_t> todo;
   auto push = [&](uint32_t k) {
-    if (seen.insert(k).second) todo.push_back(k);
+    if ((k == to || groups_[k].level > groups_[to].level) && seen.insert(k).second) todo.push_back(k);
   };
   for (uint32_t d : groups_[from].deps)
     if (find(d) != to && find(d) != from) push(find(d));
@@ -134,7 +167,10 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   to.product |= from.product;
   to.deps.insert(from.deps.begin(), from.deps.end());
   to.members.insert(to.members.end(), from.members.begin(), from.members.end());
+  to.users.insert(to.users.end(), from.users.begin(), from.users.end());
+  to.level = std::max(to.level, from.level);
   parent_[a] = b;
+  lift(b);
   return true;
 }
 
@@ -201,6 +237,7 @@ void Merger::run() {
     parent_.push_back(k);
     groups_.push_back({facts_[k].deps, facts_[k].nodes.size(), facts_.hoisted(k), facts_.hasProduct(k), {k}});
   }
+  setLevels();
   for (uint32_t k = 0; k < facts_.count(); ++k) {
     if (!isOpenFor(k)) continue;
     for (uint32_t user : facts_.readers(k))

@@ -23,7 +23,7 @@ def main():
   args = args.parse_args()
   with tempfile.TemporaryDirectory() as folder:
     rows = [measure(n, args.runs, folder) for n in args.nodes]
-  table(["nodes", "text", "reading, interning, verifying", "nodes/s", "bytes a node beyond the text"], rows)
+  table(["nodes", "text", "CPU time: reading, interning, verifying", "nodes/s", "bytes a node beyond the text"], rows)
 
 
 if __name__ == "__main__":

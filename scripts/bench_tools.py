@@ -29,6 +29,7 @@ def program(kind, nodes, folder):
 class Run(NamedTuple):
   seconds: float  # of the whole process
   first: float    # until it first wrote to its standard output
+  cpu: float      # seconds that it kept processors busy
   peak: int       # bytes of memory
   text: str       # its standard output
 
@@ -48,7 +49,7 @@ def run(command):
   seconds = time.perf_counter() - start
   if status != 0:
     sys.exit(f"{' '.join(command)}: exit status {os.waitstatus_to_exitcode(status)}")
-  return Run(seconds, first or seconds, usage.ru_maxrss * 1024, b"".join(pieces).decode())
+  return Run(seconds, first or seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, b"".join(pieces).decode())
 
 
 def median(command, times, what=lambda r: r.seconds):

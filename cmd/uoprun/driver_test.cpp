@@ -98,6 +98,9 @@ TEST_CASE("uoprun: what is bound wrongly is named") {
   CHECK(o.status == 1);
   CHECK(o.err == "error: PARAM 'a' (f32 []) is not bound; give --input a=FILE.npy, --inputs FILE.npz or --random SEED\n");
   CHECK(run({"--random", "1", "--input", "z=" + x}).err.find("there is no PARAM or BUFFER 'z'") != std::string::npos);
+  ArrayList more{{"x", *readArray(x)}, {"w", *readArray(x)}};
+  REQUIRE(writeArrays(dir / "more.npz", more));
+  CHECK(run({"--random", "1", "--inputs", dir / "more.npz"}).err.find("is no PARAM or BUFFER of the program and is left unused") != std::string::npos);
   CHECK(run({"--random", "1", "--input", "x=" + four}).err == "error: 'x' is bound to f32 [4], but the program wants f32 [3]\n");
   CHECK(run({"--random", "1", "--print", "nwo"}).err == "error: there is no result 'nwo'; did you mean 'now'?\n");
   CHECK(run({"--random", "1", "--input", "x=" + dir / "none.npy"}).status == 1);

@@ -19,19 +19,25 @@ const std::vector<PassInfo> kTable = {
 struct Reading {
   std::optional<Pipeline> pipeline;
   std::string messages;
+  std::vector<Error> errors;
 };
 
 Reading read(std::string text) {
   SourceBuffer source("p.json", std::move(text));
   Diagnostics diags(&source);
   auto pipeline = readPipeline(source, kTable, diags);
-  return {std::move(pipeline), diags.render()};
+  return {std::move(pipeline), diags.render(), diags.all()};
 }
 
 Reading passes(const std::string& list) { return read("{\"version\": 1, \"name\": \"t\", \"passes\": [" + list + "]}"); }
 
+TEST_CASE("what a pipeline's file gets wrong is of a kind of its own") {
+  CHECK(passes(R"("no-such-pass")").errors.at(0).kind == Diag::PipelineError);
+  CHECK(read("{").errors.at(0).kind == Diag::JsonSyntax);
+}
+
 TEST_CASE("a pipeline reads, prints and reads back") {
-  auto [p, messages] = read(R"({"version": 1, "name": "mine", "target": "cpu", "fp": "strict", "passes": [
+  auto [p, messages, errors] = read(R"({"version": 1, "name": "mine", "target": "cpu", "fp": "strict", "passes": [
       {"pass": "canonicalize"}, {"pass": "inline-calls", "limit": 3},
       {"repeat": {"until": "fixed-point", "limit": 4, "passes": ["simplify", {"pass": "simplify", "rules": ["a"]}]}}, "rangeify"]})");
   INFO(messages);
@@ -87,7 +93,7 @@ TEST_CASE("what is wrong is named with its place and the nearest right name") {
       {R"("canonicalize", "inline-calls", "rangeify", "canonicalize")",
        "passes[3]: canonicalize#2 needs a program of form 'tensor' (any tensor program), but here it has form 'ranges' (loops over scalars)"},
   }));
-  auto [p, messages] = passes(list);
+  auto [p, messages, errors] = passes(list);
   CHECK_FALSE(p);
   CHECK(messages == "p.json: error: " + message + "\n");
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "support/file.h"
 #include "runtime/cpu_features.h"
 #include "runtime/half.h"
 #include "runtime/random.h"
@@ -116,6 +117,12 @@ TEST_CASE("thread pool: more runs than generations") {
   std::atomic<int64_t> sum = 0;
   for (int i = 0; i < 70000; ++i) pool.run(2, [&](int64_t t, int) { sum.fetch_add(t + 1, std::memory_order_relaxed); });
   CHECK(sum == 3 * 70000);
+}
+
+TEST_CASE("a file that cannot be written leaves nothing") {
+  auto done = writeFileAtomically("/no such folder/x", "text");
+  REQUIRE_FALSE(done);
+  CHECK(done.error().kind == Diag::CannotWrite);
 }
 
 TEST_CASE("CPU features") {

@@ -183,6 +183,7 @@ TEST_CASE("a body in an open loop is refused") {
   Graph& g = body.program.graph;
   auto tree = buildLoopTree(g, g.src(body.node, 0));
   REQUIRE(!tree);
+  CHECK(tree.error().kind == Diag::PassError);
   CHECK(mentions(tree.error().message, "no END closes"));
 }
 
