@@ -46,7 +46,7 @@ std::string literalPart(std::string_view format) {
     }
   }
   if (now.size() > best.size()) best = now;
-  return best.substr(best.find_first_not_of(' '));
+  return best.empty() ? best : best.substr(std::min(best.find_first_not_of(' '), best.size()));
 }
 
 struct Row {
