@@ -40,6 +40,7 @@ Result<Program> runCanonicalize(Program p, PassContext&) {
   Graph& g = p.graph;
   auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources) { return visit(g, old, sources); });
   retarget(p, now);
+  pinEffects(p);
   return p;
 }
 

@@ -82,6 +82,11 @@ Result<std::vector<Value>> bindAll(Machine& m, const Program& p, const std::map<
 
 Result<InterpResult> interpret(const Program& p, const std::map<std::string, Array>& inputs, const InterpOptions& options) {
   using namespace interp;
+  if (hasLooseEffects(p)) {
+    Program inLoops = compacted(p);
+    pinEffects(inLoops);
+    return interpret(inLoops, inputs, options);
+  }
   InterpResult out;
   Machine m(p.graph, options, &out);
   std::vector<std::unique_ptr<Storage>> held;

@@ -149,3 +149,18 @@ TEST_CASE("a 128 x 128 x 128 product: tensors and loops agree with arithmetic") 
                    "%pa = INDEX %a %i %k\n%pb = INDEX %b %k %j\n%va = LOAD %pa\n%vb = LOAD %pb\n%m = MUL %va %vb\n%new = ADD %old %m\n%upd = STORE %in %new\n%red = END %upd %k\n%fin = AFTER %own %red\n%v = LOAD %fin\n"
                    "%q = INDEX %o %i %j\n%s = STORE %q %v\n%e = END %s %i %j\n%f = AFTER %o %e\nreturn o=%f\n", "o", in) == want);
 }
+TEST_CASE("an END without iterations runs nothing, though nothing in it depends on its RANGE") {
+  Program p = read(R"(%b = BUFFER slot=0 dtype=f32 shape=[] name="b"
+%n = PARAM slot=0 dtype=index shape=[] name="n" min=0 max=4
+%r = RANGE %n id=0 kind=loop
+%one = CONST value=1.0 dtype=f32
+%s = STORE %b %one
+%e = END %s %r
+%y = AFTER %b %e
+return y=%y)");
+  for (int64_t n : {0, 1, 3}) {
+    auto r = interpret(p, {{"n", array<int64_t>(DType::I64, {}, {n})}, {"b", array<float>(DType::F32, {}, {7})}});
+    REQUIRE(r);
+    CHECK(values<float>(r->results.at("y")) == std::vector<float>{n ? 1.0f : 7.0f});
+  }
+}

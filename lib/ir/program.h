@@ -55,6 +55,11 @@ Excerpt excerpt(const Graph&, NodeId root);
 // Elements that the longest REDUCE sums, at least 1.
 int64_t longestReduce(const Program&);
 
+// An END runs its STOREs in each iteration, in none if there is none, also those that have nothing of the loop in them
+// (RANGE as an `if`). pinEffects() puts these behind an AFTER of the RANGE, which says so to every later analysis.
+bool hasLooseEffects(const Program&);
+void pinEffects(Program&);
+
 // Reads a program, reporting every problem to `diags` (up to 20); nullopt if there was an error. Syntax, types, shapes,
 // slots, loops and provable conflicts are checked: what it returns satisfies the format.
 std::optional<Program> readProgram(const SourceBuffer&, Diagnostics& diags);
