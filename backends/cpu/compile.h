@@ -31,6 +31,9 @@ struct CompiledObject {
 Result<CompiledObject> compileC(std::string_view source, std::string_view name, const CpuTarget& target,
                                 CompileOptions options = {});
 
+// Everything that compileC's bytes depend on beside source and name, as text: equal texts, equal bytes.
+std::string compileIdentity(const CpuTarget& target, CompileOptions options = {});
+
 std::string llvmVersion();   // "19.1.7"
 std::string clangVersion();  // with the distribution's own part, as Clang writes it
 

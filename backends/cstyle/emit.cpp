@@ -12,6 +12,7 @@ namespace uop::cstyle {
 namespace {
 
 constexpr int64_t kMostUnrolled = 16;
+constexpr std::string_view kFunction = "UOP_KERNEL void ";
 
 class Emitter {
  public:
@@ -263,7 +264,7 @@ Result<void> Emitter::run() {
   if (auto r = setGrid(); !r) return r;
   iterations_.assign(p.tree.loops.size(), 1);
   for (size_t l = 1; l < p.tree.loops.size(); ++l) names_[p.tree.loops[l].range] = fmt::format("r{}", g.attr(p.tree.loops[l].range, AttrKey::Id));
-  out_.text = fmt::format("UOP_KERNEL void {}(void *const *places, const int64_t *scalars, int64_t task, void *scratch) {{\n", out_.symbol);
+  out_.text = fmt::format("{}{}(void *const *places, const int64_t *scalars, int64_t task, void *scratch) {{\n", kFunction, out_.symbol);
   declareArguments();
   declareScratch();
   ignoreUnused();
@@ -284,6 +285,11 @@ Result<KernelSource> emitKernel(const Graph& g, NodeId body, std::string_view sy
   out.symbol = symbol;
   if (auto r = Emitter(g, *plan, out).run(); !r) return std::unexpected(r.error());
   return out;
+}
+
+void renameKernel(KernelSource& kernel, std::string_view symbol) {
+  kernel.text.replace(kFunction.size(), kernel.symbol.size(), symbol);
+  kernel.symbol = symbol;
 }
 
 std::string emitTranslationUnit(std::span<const KernelSource> kernels) {

@@ -35,6 +35,9 @@ struct KernelSource {
 
 Result<KernelSource> emitKernel(const Graph&, NodeId body, std::string_view symbol, const EmitOptions& = {});
 
+// The same function by another name.
+void renameKernel(KernelSource&, std::string_view symbol);
+
 // The helpers that the kernels use, then the kernels: stands alone.
 std::string emitTranslationUnit(std::span<const KernelSource>);
 

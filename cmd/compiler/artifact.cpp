@@ -57,6 +57,15 @@ Result<void> requireLowered(const Program& lowered, const Pipeline& pipeline) {
   return {};
 }
 
+template <class Fn>
+auto stage(const CodegenOptions& options, std::string name, Fn fn) {
+  return options.timeline ? options.timeline->stage(std::move(name), fn) : fn();
+}
+
+Result<std::vector<std::string>> objectsOf(const Built& built, const Compilation& compilation, const CodegenOptions& options) {
+  return stage(options, "compile kernels", [&] { return compileUnits(built.units, compilation.target.cpu, compilation.optLevel, options); });
+}
+
 }  // namespace
 
 Result<Built> build(const Program& lowered, const Program& original, const Compilation& compilation) {
@@ -69,13 +78,13 @@ Result<Built> build(const Program& lowered, const Program& original, const Compi
   return Built{std::move(*plan), std::move(units), printProgram(original)};
 }
 
-Result<FileList> artifactFiles(Built built, const Compilation& compilation) {
+Result<FileList> artifactFiles(Built built, const Compilation& compilation, const CodegenOptions& options) {
   Manifest& m = built.plan.manifest;
   FileList files;
   if (!built.units.empty()) {
-    auto objects = compileUnits(built.units, compilation.target.cpu, compilation.optLevel);
+    auto objects = objectsOf(built, compilation, options);
     if (!objects) return std::unexpected(objects.error());
-    auto library = cpu::linkShared(*objects, "kernels.so");
+    auto library = stage(options, "link", [&] { return cpu::linkShared(*objects, "kernels.so"); });
     if (!library) return std::unexpected(library.error());
     setFile(m, fileInfo(std::string(kLibraryFile), *library));
     files.emplace_back(kLibraryFile, std::move(*library));
@@ -86,10 +95,10 @@ Result<FileList> artifactFiles(Built built, const Compilation& compilation) {
   return files;
 }
 
-Result<Jitted> jit(Built built, const Compilation& compilation) {
+Result<Jitted> jit(Built built, const Compilation& compilation, const CodegenOptions& options) {
   auto code = cpu::Jit::create();
   if (!code) return std::unexpected(code.error());
-  auto objects = compileUnits(built.units, compilation.target.cpu, compilation.optLevel);
+  auto objects = objectsOf(built, compilation, options);
   if (!objects) return std::unexpected(objects.error());
   // What the files would be: a manifest in JSON names them.
   std::string all;

@@ -23,13 +23,13 @@ Result<Built> build(const Program& lowered, const Program& original, const Compi
 using FileList = std::vector<std::pair<std::string, std::string>>;
 inline constexpr std::string_view kArtifactMarker = "manifest.json";
 
-// The artifact's files by name. The same input gives the same bytes.
-Result<FileList> artifactFiles(Built built, const Compilation& compilation);
+// The artifact's files by name. The same input gives the same bytes, whatever the cache holds.
+Result<FileList> artifactFiles(Built built, const Compilation& compilation, const CodegenOptions& options);
 
 struct Jitted {
   Manifest manifest;  // ManifestForm::InMemory
   std::unique_ptr<cpu::Jit> code;
 };
-Result<Jitted> jit(Built built, const Compilation& compilation);
+Result<Jitted> jit(Built built, const Compilation& compilation, const CodegenOptions& options);
 
 }  // namespace uop

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "cmd/compiler/arena.h"
 #include "cmd/compiler/grid.h"
 #include "ir/functions.h"
+#include "support/hash.h"
 
 namespace uop {
 namespace {
@@ -36,6 +38,12 @@ class Planner {
   }
 
  private:
+  struct Body {
+    int64_t kernel;
+    cstyle::KernelSource source;   // without its text
+    std::vector<int64_t> written;  // slots
+  };
+
   // Whole places only: what the passes put around one does not move its elements.
   NodeId rootOf(NodeId place) const {
     while (g_.op(place) == Op::After || g_.op(place) == Op::Reshape) place = g_.src(place, 0);
@@ -76,32 +84,39 @@ class Planner {
     m_.memory.peakBytes = plan.peak;
   }
 
-  // The label that the program gives, as part of a C name.
-  std::string symbolFor(NodeId call) const {
-    std::string out = fmt::format("k{}", sources_.size());
+  // The label that the program gives, as part of a C name; "" without.
+  std::string labelOf(NodeId call) const {
     std::string label;
-    for (char c : tagOf(call)) label += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    return label.empty() ? out : out + "_" + label.substr(0, 40);
+    for (char c : tagOf(call).substr(0, 40)) label += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    return label.empty() ? "" : "_" + label;
   }
   std::string tagOf(NodeId call) const {
     return std::string(p_.hasTag(call) ? p_.tag(call) : g_.stringAttr(call, AttrKey::Name));
   }
 
-  Result<int64_t> kernelFor(NodeId call) {
-    NodeId body = g_.src(call, 0);
-    if (auto it = kernelOf_.find(body); it != kernelOf_.end()) return it->second;
-    std::string symbol = symbolFor(call);
-    Excerpt alone = excerpt(g_, body);
-    auto source = cstyle::emitKernel(alone.graph, alone.root, symbol);
+  // A body's function; bodies whose text is the same share one. Its symbol depends on the text and the label alone, not on
+  // the program around it, and so does what is compiled.
+  Result<const Body*> bodyFor(NodeId call) {
+    NodeId node = g_.src(call, 0);
+    if (auto it = bodies_.find(node); it != bodies_.end()) return &it->second;
+    Excerpt alone = excerpt(g_, node);
+    auto source = cstyle::emitKernel(alone.graph, alone.root, "kernel");
     if (!source) return std::unexpected(source.error());
     for (auto* nodes : {&source->places, &source->scalars, &source->taskBounds})
       for (NodeId& n : *nodes) n = alone.from[n];
-    auto kernel = static_cast<int64_t>(sources_.size());
-    m_.kernels.push_back({symbol, "", symbol, "", 0, ""});
+    Body body{static_cast<int64_t>(sources_.size()), *source, functions_.body(node).written};
+    auto [known, fresh] = kernelOfText_.try_emplace(std::move(body.source.text), body.kernel);
+    body.kernel = known->second;
     m_.memory.scratchBytesPerThread = std::max(m_.memory.scratchBytesPerThread, source->scratchBytes);
-    sources_.push_back(std::move(*source));
-    kernelOf_.emplace(body, kernel);
-    return kernel;
+    if (fresh) addKernel(std::move(*source), labelOf(call));
+    return &bodies_.emplace(node, std::move(body)).first->second;
+  }
+
+  void addKernel(cstyle::KernelSource source, const std::string& label) {
+    std::string symbol = fmt::format("k{}_{}", label, sha256Hex(source.text).substr(0, 16));
+    cstyle::renameKernel(source, symbol);
+    m_.kernels.push_back({fmt::format("k{}{}", sources_.size(), label), "", symbol, "", 0, ""});
+    sources_.push_back(std::move(source));
   }
 
   // The argument of the program that is passed for a PARAM of the body.
@@ -112,18 +127,17 @@ class Planner {
   }
 
   Result<void> launch(NodeId call) {
-    auto kernel = kernelFor(call);
-    if (!kernel) return std::unexpected(kernel.error());
-    const cstyle::KernelSource& source = sources_[static_cast<size_t>(*kernel)];
-    const std::vector<int64_t>& written = functions_.body(g_.src(call, 0)).written;
+    auto body = bodyFor(call);
+    if (!body) return std::unexpected(body.error());
+    const cstyle::KernelSource& source = (*body)->source;
     Launch l;
-    l.kernel = *kernel;
+    l.kernel = (*body)->kernel;
     l.tag = tagOf(call);
     for (NodeId param : source.places) {
       int64_t slot = g_.attr(param, AttrKey::Slot);
       LaunchArg arg;
       arg.place = placeOf(g_.src(call, 1 + static_cast<size_t>(slot)));
-      arg.write = std::ranges::binary_search(written, slot);
+      arg.write = std::ranges::binary_search((*body)->written, slot);
       l.args.push_back(arg);
     }
     for (NodeId param : source.scalars) {
@@ -153,7 +167,9 @@ class Planner {
   Manifest m_;
   std::vector<cstyle::KernelSource> sources_;
   std::vector<NodeId> calls_;
-  std::map<NodeId, int64_t> kernelOf_, offsets_;
+  std::map<NodeId, Body> bodies_;
+  std::unordered_map<std::string, int64_t> kernelOfText_;
+  std::map<NodeId, int64_t> offsets_;
   std::map<int64_t, int64_t> argumentOf_, bufferOf_;
 };
 

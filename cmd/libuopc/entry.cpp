@@ -22,6 +22,14 @@ CompileChoices choicesOf(const nlohmann::json& o) {
   return c;
 }
 
+CodegenOptions codegenOf(const nlohmann::json& o) {
+  CodegenOptions c;
+  c.cache.folder = o.value("cache", "");
+  c.cache.enabled = !o.value("no-cache", false);
+  c.cache.limit = o.value("cache-size", c.cache.limit);
+  return c;
+}
+
 int compile(const SourceBuffer& source, const nlohmann::json& options, const Messages& messages, Owner& owner) {
   int status = kDone;
   auto compilation = chooseCompilation(choicesOf(options), messages, status);
@@ -37,7 +45,7 @@ int compile(const SourceBuffer& source, const nlohmann::json& options, const Mes
     auto built = build(*lowered, original, *compilation);
     if (!built) return messages.show(built.error(), &source);
     owner.program = built->program;
-    auto jitted = jit(std::move(*built), *compilation);
+    auto jitted = jit(std::move(*built), *compilation, codegenOf(options));
     if (!jitted) return messages.show(jitted.error());
     owner.manifest = writeManifest(jitted->manifest);
     owner.code = std::move(jitted->code);

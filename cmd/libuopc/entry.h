@@ -10,7 +10,8 @@ struct UopcRequest {
   const char* text;     // the program
   size_t textSize;
   const char* name;     // of its file, for messages
-  const char* options;  // JSON: {"target": "cpu", "level": 2, "pipeline": FILE, "set": [...], "color": false}
+  const char* options;  // JSON: {"target": "cpu", "level": 2, "pipeline": FILE, "set": [...], "color": false,
+                        //        "cache": DIR, "no-cache": false, "cache-size": BYTES}
 };
 
 struct UopcReply {

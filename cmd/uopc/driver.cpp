@@ -20,6 +20,8 @@ struct Run {
   std::optional<SourceBuffer> source;
   std::optional<Program> original;  // for an artifact and for names
   std::optional<PassManager> passManager = {};
+  Timeline timeline = {};
+  double passesStart = 0;
 
   int go();
 
@@ -74,7 +76,7 @@ int Run::checkUsage() {
 }
 
 int Run::compile() {
-  auto program = read(options.input, source);
+  auto program = timeline.stage("read", [&] { return read(options.input, source); });
   if (!program) return kInputError;
   if (options.original.empty()) {
     original = compacted(*program);
@@ -86,6 +88,7 @@ int Run::compile() {
   ManagerOptions manager = options.manager;
   if (!manager.dumpAfter.empty() || !manager.dumpBefore.empty()) manager.dump = Dumper(options.dumpDir, options.dumpFormat, out);
   passManager.emplace(compilation->pipeline, manager);
+  passesStart = timeline.now();
   try {
     auto done = passManager->run(std::move(*program));
     if (!done) return messages.show(done.error(), &*source);
@@ -115,7 +118,7 @@ int Run::write(const Program& program) {
 }
 
 int Run::writeCode(const Program& program, Emit emit) {
-  auto built = build(program, *original, *compilation);
+  auto built = timeline.stage("emit", [&] { return build(program, *original, *compilation); });
   if (!built) return messages.show(built.error(), &*source);
   if (emit == Emit::Artifact) return writeArtifact(std::move(*built));
   auto text = codeText(*built, emit);
@@ -126,15 +129,15 @@ Result<std::string> Run::codeText(const Built& built, Emit emit) {
   std::string c = cstyle::emitTranslationUnit(built.plan.sources);
   if (emit == Emit::C || emit == Emit::Source) return c;
   cpu::Emit how = emit == Emit::LlvmIr ? cpu::Emit::LlvmIr : emit == Emit::Asm ? cpu::Emit::Assembly : cpu::Emit::Object;
-  auto object = cpu::compileC(c, "program", compilation->target.cpu, {compilation->optLevel, how});
+  auto object = timeline.stage("compile kernels", [&] { return cpu::compileC(c, "program", compilation->target.cpu, {compilation->optLevel, how}); });
   if (!object) return std::unexpected(object.error());
   return std::move(object->bytes);
 }
 
 int Run::writeArtifact(Built built) {
-  auto files = artifactFiles(std::move(built), *compilation);
+  auto files = artifactFiles(std::move(built), *compilation, {options.cache, &timeline});
   if (!files) return messages.show(files.error());
-  auto ok = writeFolderAtomically(options.output, *files, std::string(kArtifactMarker));
+  auto ok = timeline.stage("write", [&] { return writeFolderAtomically(options.output, *files, std::string(kArtifactMarker)); });
   if (!ok) return messages.show(ok.error());
   if (options.verbose) messages.err << fmt::format("wrote {}/\n", options.output);
   return kDone;
@@ -156,9 +159,9 @@ int Run::finish(int status) {
   if (options.verbose)
     for (const PassRecord& r : records)
       for (const std::string& remark : r.remarks) messages.err << fmt::format("{}: {}\n", r.instance, remark);
-  if (options.stats) messages.err << statsText(records);
+  if (options.stats) messages.err << statsText(records, timeline.slices());
   if (!options.timeTrace.empty())
-    if (auto ok = timeTrace(records).write(options.timeTrace, "uopc"); !ok) return messages.show(ok.error());
+    if (auto ok = timeTrace(records, passesStart, timeline.slices()).write(options.timeTrace, "uopc"); !ok) return messages.show(ok.error());
   if (status || options.depfile.empty()) return status;
   // An artifact is a folder, whose time Make does not trust: its manifest stands for it.
   std::string target = kind() == Emit::Artifact ? options.output + "/" + std::string(kArtifactMarker) : options.output;
@@ -189,7 +192,7 @@ int run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
   bool color = o.color == ColorMode::Always || (o.color == ColorMode::Auto && errIsTerminal);
   Messages messages{err, color, o.quiet};
   try {
-    return Run{std::move(parsed.options), messages, out, {}, {}, {}, {}}.go();
+    return Run{std::move(parsed.options), messages, out, {}, {}, {}}.go();
   } catch (const std::bad_alloc&) {
     return messages.show({Diag::OutOfMemory, "out of memory", {}});
   } catch (const std::exception& e) {

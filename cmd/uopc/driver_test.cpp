@@ -1,6 +1,9 @@
 #include "cmd/uopc/driver.h"
 
+#include <sys/wait.h>
+
 #include <catch2/catch.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cmd/common/testing.h"
@@ -130,6 +133,77 @@ TEST_CASE("uopc: verification, statistics, traces, dependencies") {
   CHECK(trace.contains("traceEvents"));
   CHECK(dir.read("out.d") == dir / "out/manifest.json" + ": " + input + "\n");
   CHECK(uopc({input, "-o", dir / "out", "--verify-each"}).status == 0);
+}
+
+constexpr std::string_view kTwoKernels = R"(uop 1
+%x = PARAM slot=0 dtype=f32 shape=[64,8] name="x"
+%s = REDUCE %x op=ADD axes=[1]
+%e = EXP2 %s
+%t = REDUCE %e op=MAX axes=[0]
+return s=%s t=%t
+)";
+
+std::map<std::string, std::string> filesOf(const Folder& dir, const std::string& artifact) {
+  std::map<std::string, std::string> files;
+  for (const auto& e : std::filesystem::recursive_directory_iterator(dir / artifact))
+    if (e.is_regular_file()) files[std::filesystem::relative(e.path(), dir / artifact).string()] = dir.read(std::filesystem::relative(e.path(), dir / ".").string());
+  return files;
+}
+
+TEST_CASE("uopc: an artifact is the same with and without the cache") {
+  Folder dir;
+  auto input = dir.write("in.uop", kTwoKernels);
+  auto compile = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> args = {input, "-o", dir / out, "--stats"};
+    args.insert(args.end(), more.begin(), more.end());
+    auto o = uopc(args);
+    INFO(o.err);
+    CHECK(o.status == 0);
+    return o.err.substr(o.err.find("objects: "));
+  };
+  const std::string compiled = "objects: 0 from the cache, 1 compiled", cached = "objects: 1 from the cache, 0 compiled";
+  CHECK(compile("without", {"--no-cache"}).starts_with(compiled));
+  CHECK(compile("cold", {"--cache", dir / "cache"}).starts_with(compiled));
+  CHECK(compile("warm", {"--cache", dir / "cache"}).starts_with(cached));
+  CHECK(compile("nowhere", {"--cache", "/proc/none"}).starts_with(compiled));
+  CHECK(compile("level", {"--cache", dir / "cache", "-O1"}).starts_with(compiled));
+  CHECK(compile("small", {"--cache", dir / "tiny", "--cache-size", "1"}).starts_with(compiled));
+  CHECK_FALSE(dir.has("tiny"));
+  for (const char* name : {"cold", "warm", "nowhere", "small"}) CHECK(filesOf(dir, name) == filesOf(dir, "without"));
+  CHECK(uopc({input, "-o", dir / "out", "--cache", dir / "cache", "--no-cache"}).status == 2);
+  CHECK(uopc({input, "-o", dir / "out", "--cache-size", "many"}).status == 2);
+}
+
+TEST_CASE("uopc: four processes share an empty cache") {
+  Folder dir;
+  auto input = dir.write("in.uop", kTwoKernels);
+  REQUIRE(uopc({input, "-o", dir / "without", "--no-cache"}).status == 0);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    pid_t child = ::fork();
+    if (child == 0) ::_exit(uopc({input, "-o", dir / ("out" + std::to_string(i)), "--cache", dir / "cache"}).status);
+    REQUIRE(child > 0);
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  for (int i = 0; i < 4; ++i) CHECK(filesOf(dir, "out" + std::to_string(i)) == filesOf(dir, "without"));
+  auto warm = uopc({input, "-o", dir / "warm", "--cache", dir / "cache", "--stats"});
+  CHECK(warm.err.find("objects: 1 from the cache, 0 compiled") != std::string::npos);
+}
+
+TEST_CASE("uopc: the trace covers every stage") {
+  Folder dir;
+  auto input = dir.write("in.uop", kTwoKernels);
+  REQUIRE(uopc({input, "-o", dir / "out", "--no-cache", "--time-trace", dir / "trace.json"}).status == 0);
+  auto trace = nlohmann::json::parse(dir.read("trace.json"));
+  std::map<std::string, int> seen;
+  for (const auto& e : trace["traceEvents"]) ++seen[e["name"].get<std::string>()], ++seen[e.value("cat", "")];
+  for (const char* stage : {"read", "canonicalize", "emit", "compile kernels", "link", "write"}) CHECK(seen[stage] == 1);
+  CHECK(seen["clang"] == 1);
 }
 
 TEST_CASE("uopc: a pipeline's own rules are applied, counted and checked") {

@@ -37,7 +37,7 @@ Result<std::string> describeText(std::string_view name) {
   return fail(Diag::Usage, fmt::format("there is no pass '{}'{}", name, suggest(name, names)));
 }
 
-std::string statsText(const std::vector<PassRecord>& records) {
+std::string statsText(const std::vector<PassRecord>& records, const std::vector<TraceSlice>& stages) {
   std::string out = fmt::format("{:24} {:>10} {:>10} {:>10}\n", "pass", "ms", "nodes in", "nodes out");
   double total = 0;
   for (const PassRecord& r : records) {
@@ -47,13 +47,22 @@ std::string statsText(const std::vector<PassRecord>& records) {
     std::ranges::stable_sort(hits, std::greater{}, &std::pair<std::string, uint64_t>::second);
     for (const auto& [rule, count] : hits) out += fmt::format("    {:>8} {}\n", count, rule);
   }
-  return out + fmt::format("{:24} {:>10.3f}\n", "total", total * 1e-3);
+  out += fmt::format("{:24} {:>10.3f}\n", "passes", total * 1e-3);
+  double clang = 0;
+  size_t compiled = 0, cached = 0;
+  for (const TraceSlice& s : stages) {
+    if (s.category == "stage") out += fmt::format("{:24} {:>10.3f}\n", s.name, s.durationUs * 1e-3);
+    if (s.category == "cached") ++cached;
+    if (s.category == "clang") ++compiled, clang += s.durationUs;
+  }
+  return out + fmt::format("objects: {} from the cache, {} compiled in {:.3f} ms of Clang's time\n", cached, compiled, clang * 1e-3);
 }
 
-Trace timeTrace(const std::vector<PassRecord>& records) {
+Trace timeTrace(const std::vector<PassRecord>& records, double passesStart, const std::vector<TraceSlice>& stages) {
   Trace trace;
   for (const PassRecord& r : records)
-    trace.add({r.instance, "pass", r.startUs, r.durationUs, 0, {{"nodes in", static_cast<double>(r.nodesIn)}, {"nodes out", static_cast<double>(r.nodesOut)}}});
+    trace.add({r.instance, "pass", passesStart + r.startUs, r.durationUs, 0, {{"nodes in", static_cast<double>(r.nodesIn)}, {"nodes out", static_cast<double>(r.nodesOut)}}});
+  for (const TraceSlice& s : stages) trace.add(s);
   return trace;
 }
 

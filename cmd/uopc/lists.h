@@ -11,7 +11,9 @@ std::string passesText();
 // Errors: Diag::Usage with the nearest name.
 Result<std::string> describeText(std::string_view pass);
 
-std::string statsText(const std::vector<PassRecord>& records);
-Trace timeTrace(const std::vector<PassRecord>& records);
+// `stages`: what ran beside the passes.
+std::string statsText(const std::vector<PassRecord>& records, const std::vector<TraceSlice>& stages);
+// `passesStart`: of the pass manager, on the clock of `stages`.
+Trace timeTrace(const std::vector<PassRecord>& records, double passesStart, const std::vector<TraceSlice>& stages);
 
 }  // namespace uop::uopc

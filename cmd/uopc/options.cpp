@@ -38,6 +38,13 @@ void addCompiling(CLI::App& app, Options& o) {
   app.add_option("--depfile", o.depfile, "write a Makefile rule that names what OUT depends on")->type_name("FILE");
 }
 
+void addCache(CLI::App& app, Options& o) {
+  const std::string group = "Cache of compiled kernels";
+  auto folder = app.add_option("--cache", o.cache.folder, "where it lies (default: uopc in $XDG_CACHE_HOME or ~/.cache)")->type_name("DIR")->group(group);
+  app.add_flag("!--no-cache", o.cache.enabled, "neither look kernels up nor keep them")->excludes(folder)->group(group);
+  app.add_option("--cache-size", o.cache.limit, "bytes that it may take, e.g. 200MB (default 512MB)")->transform(CLI::AsSizeValue(false))->type_name("SIZE")->group(group);
+}
+
 void addInspecting(CLI::App& app, Options& o) {
   const std::string group = "Looking inside";
   auto list = [&](const std::string& name, std::vector<std::string>& into, const std::string& help) {
@@ -63,7 +70,7 @@ void addInspecting(CLI::App& app, Options& o) {
          "check every invariant after each pass; --verify-each=run: also run the program before and after each pass on seeded inputs")
       ->type_name("[=run]")
       ->group(group);
-  app.add_flag("--stats", o.stats, "a pass: time, nodes in and out, each rule's hits")->group(group);
+  app.add_flag("--stats", o.stats, "a pass: time, nodes in and out, each rule's hits; the other stages' time; kernels found in the cache")->group(group);
   app.add_option("--time-trace", o.timeTrace, "write a Chrome/Perfetto trace of the compilation")->type_name("FILE")->group(group);
 }
 
@@ -105,6 +112,7 @@ Parsed parseOptions(const std::vector<std::string>& argv, std::ostream& out, std
   app.add_option("program", o.input, "the program (\"-\": standard input)")->type_name("IN.uop");
   app.set_version_flag("--version", [] { return versionText("uopc", {{"LLVM", cpu::llvmVersion()}, {"Clang", cpu::clangVersion()}, {"Graphviz", graphvizVersion()}}); });
   addCompiling(app, o);
+  addCache(app, o);
   addInspecting(app, o);
   addLists(app, o);
   addMessages(app, o);

@@ -1,5 +1,6 @@
 // The command line of uopc.
 #pragma once
+#include "cmd/compiler/codegen.h"
 #include "cmd/compiler/frontend.h"
 #include "cmd/uopc/dump.h"
 
@@ -10,6 +11,7 @@ enum class Emit : uint8_t { Artifact, Uop, C, LlvmIr, Asm, Obj, Ptx, Source };
 struct Options {
   std::string input, output;
   CompileChoices compile;
+  CacheChoices cache;
   ManagerOptions manager;
   std::string dumpDir, original, timeTrace, depfile;
   DumpFormat dumpFormat = DumpFormat::Uop;

@@ -42,8 +42,9 @@ Result<Fn> function(const Library& library, const char* name) {
 }
 
 std::string requestOptions(const Options& o, bool color) {
-  nlohmann::json json = {{"color", color}, {"set", o.sets}};
+  nlohmann::json json = {{"color", color}, {"set", o.sets}, {"no-cache", !o.useCache}, {"cache", o.cache}};
   if (!o.target.empty()) json["target"] = o.target;
+  if (o.cacheSize) json["cache-size"] = *o.cacheSize;
   if (o.level) json["level"] = *o.level;
   if (!o.pipeline.empty()) json["pipeline"] = o.pipeline;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -86,6 +86,30 @@ TEST_CASE("uoprun: binds, runs, writes") {
   }
 }
 
+TEST_CASE("uoprun: what is compiled in memory is kept, and damage to it does not matter") {
+  Folder dir;
+  auto program = dir.write("axpy.uop", kAxpy);
+  auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {program, "--random", "1", "--check", "-q", "--print", "now"});
+    auto o = uoprun(more);
+    INFO(o.err);
+    CHECK(o.status == 0);
+    return o.out;
+  };
+  const std::string without = run({"--no-cache"});
+  CHECK(run({"--cache", dir / "cache"}) == without);
+  size_t entries = 0;
+  for (const auto& e : std::filesystem::recursive_directory_iterator(dir / "cache")) {
+    if (!e.is_regular_file() || e.path().filename() == "tally") continue;
+    ++entries;
+    std::filesystem::resize_file(e.path(), e.file_size() / 2);
+  }
+  CHECK(entries > 0);
+  CHECK(run({"--cache", dir / "cache"}) == without);
+  CHECK(run({"--cache", dir / "cache"}) == without);
+  CHECK(run({"--cache", "/proc/none", "--cache-size", "1MB"}) == without);
+}
+
 TEST_CASE("uoprun: what is bound wrongly is named") {
   Folder dir;
   auto program = dir.write("axpy.uop", kAxpy);

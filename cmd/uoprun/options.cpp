@@ -37,6 +37,14 @@ void addCompiling(CLI::App& app, Options& o) {
   app.add_option("--set", o.sets, "override one option of one pass (repeatable)")->type_name("PASS.option=value")->allow_extra_args(false)->group("Compiling a .uop");
 }
 
+// As uopc's.
+void addCache(CLI::App& app, Options& o) {
+  const std::string group = "Compiling a .uop";
+  auto folder = app.add_option("--cache", o.cache, "where compiled kernels are kept (default: uopc in $XDG_CACHE_HOME or ~/.cache)")->type_name("DIR")->group(group);
+  app.add_flag("!--no-cache", o.useCache, "neither look kernels up nor keep them")->excludes(folder)->group(group);
+  app.add_option("--cache-size", o.cacheSize, "bytes that they may take, e.g. 200MB (default 512MB)")->transform(CLI::AsSizeValue(false))->type_name("SIZE")->group(group);
+}
+
 void addBinding(CLI::App& app, Options& o) {
   addNamed(app, "--input", o.inputs, "bind a PARAM or BUFFER to a .npy file (repeatable)");
   addFiles(app, "--inputs", o.inputFiles, "FILE", "bind by name from a .npz or .safetensors file (repeatable)");
@@ -79,6 +87,7 @@ Parsed parseOptions(const std::vector<std::string>& argv, std::ostream& out, std
   app.add_option("program", o.input, "an artifact's folder, or a .uop file (\"-\": standard input)")->required()->type_name("OUT | IN.uop");
   app.set_version_flag("--version", [] { return versionText("uoprun", {}); });
   addCompiling(app, o);
+  addCache(app, o);
   addBinding(app, o);
   addRunning(app, o);
   std::vector<std::string> reversed(argv.rbegin(), argv.rend());

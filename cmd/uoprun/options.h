@@ -18,6 +18,9 @@ struct Options {
   std::string target, pipeline;
   std::optional<int> level;
   std::vector<std::string> sets;
+  std::string cache;                   // a folder; "": the user's
+  bool useCache = true;
+  std::optional<uint64_t> cacheSize;
   // binding
   std::vector<NamedFile> inputs, outputs, feeds;
   std::vector<std::string> inputFiles, outputFiles, prints;

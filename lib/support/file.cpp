@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -16,11 +17,12 @@ namespace {
 
 std::string errnoText() { return std::strerror(errno); }
 
-// A sibling name, so that the rename stays inside one file system. The process id keeps two writers apart.
+// A sibling name, so that the rename stays inside one file system. The process id and a count keep two writers apart.
 fs::path pendingName(const fs::path& path) {
+  static std::atomic<unsigned> count{0};
   fs::path name = path;
   if (!name.has_filename()) name = name.parent_path();
-  return name.parent_path() / ("." + name.filename().string() + ".tmp" + std::to_string(getpid()));
+  return name.parent_path() / fmt::format(".{}.tmp{}.{}", name.filename().string(), getpid(), count++);
 }
 
 Result<void> writeAll(const fs::path& path, std::string_view data) {
