@@ -29,7 +29,7 @@ def shifted(x, dy, dx):
   return x.pad((top, bottom), (left, right)).shrink((bottom, bottom + h), (right, right + w))
 
 
-@register(small=dict(size=8, steps=2), full=dict(size=2048, steps=1))
+@register(small=dict(size=8, steps=2), full=dict(size=2048, steps=4))
 def life(m, size, steps):
   x = m.input("cells", (size, size), integers(0, 2), "i32")
   for _ in range(steps):

@@ -65,8 +65,8 @@ RESNETS = {"resnet18": dict(block=basic_block, depths=(2, 2, 2, 2)), "resnet50":
 for name, shape in RESNETS.items():
   register(dict(batch=1, size=32, width=2, classes=5, **shape), dict(batch=1, size=224, width=64, classes=1000, **shape),
            name, rtol=1e-3)(resnet)
-  register(dict(batch=4, size=32, width=2, classes=5, train=True, **shape), dict(batch=32, size=224, width=64, classes=1000, train=True, **shape),
-           name + "_train", rtol=2e-3)(resnet)
+  register(dict(batch=4, size=64, width=2, classes=5, train=True, **shape), dict(batch=32, size=224, width=64, classes=1000, train=True, **shape),
+           name + "_train", rtol=1e-3)(resnet)
 
 
 def inverted_residual(m, x, out, stride, factor):
