@@ -1,6 +1,9 @@
-"""Computes UOps in numpy: float32 as it is, sums accumulated in float64. For small sizes: every value is an array."""
+"""Computes UOps in numpy: float32 as it is, sums accumulated in float64. A value is kept until its last use."""
+import collections
+
 import numpy as np
 
+from shortcuts import is_product, product, skewed_row, window_sums
 from uops import topological
 
 DTYPES = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
@@ -48,6 +51,26 @@ def reduce(node, x):
   return REDUCE[op](x, axis=axes) if op == "MAX" else REDUCE[op](x, axis=axes, dtype=wide)
 
 
+def sources(node):
+  """What the value of node is computed from."""
+  if node.op == "CALL":
+    return node.srcs[1:]
+  if node.op == "STORE":
+    base, chain = view(node)
+    return (base, node.srcs[1], *(offset for step in chain for offset in step.srcs[1:]))
+  row = skewed_row(node)
+  return (row,) if row else node.srcs[0].srcs if is_product(node) else node.srcs
+
+
+def view(store):
+  """The place that a STORE changes, and the steps from it to the part that it writes."""
+  place, chain = store.srcs[0], []
+  while place.op in MOVEMENT:
+    chain.append(place)
+    place = place.srcs[0]
+  return place, chain[::-1]
+
+
 class Frame:
   """One activation: the program, or the body of a CALL."""
 
@@ -57,15 +80,18 @@ class Frame:
   def __getitem__(self, node): return self.values[id(node)]
 
   def run(self, roots):
-    for node in topological(roots, into_bodies=False):
-      value = self.value(node)
-      if node.dtype != "void" and isinstance(value, np.ndarray | np.generic):
-        value = np.asarray(value, DTYPES[node.dtype])
-      self.values[id(node)] = value
+    order = topological(roots, sources)
+    uses = collections.Counter(id(src) for node in order for src in sources(node)) + collections.Counter(id(node) for node in roots)
+    for node in order:
+      value = self.value(node, [self[src] for src in sources(node)])
+      self.values[id(node)] = value if value is None else np.asarray(value, DTYPES[node.dtype])
+      for src in sources(node):
+        uses[id(src)] -= 1
+        if not uses[id(src)]:
+          del self.values[id(src)]
     return self
 
-  def value(self, node):
-    srcs = [self[src] for src in node.srcs[1 if node.op == "CALL" else 0:]]
+  def value(self, node, srcs):
     if node.op in ("PARAM", "BUFFER"):
       return self.leaf(node)
     if node.op == "CONST":
@@ -79,21 +105,17 @@ class Frame:
     if node.op == "PAD":
       return np.pad(srcs[0], node.attrs["pad"])
     if node.op == "REDUCE":
-      return reduce(node, srcs[0])
+      return window_sums(srcs[0]) if skewed_row(node) else product(node, *srcs) if is_product(node) else reduce(node, srcs[0])
     return {"STORE": self.store, "AFTER": self.after, "CALL": self.call}[node.op](node, srcs)
 
   def store(self, node, srcs):
-    place, chain = node.srcs[0], []
-    while place.op in MOVEMENT:
-      chain.append(place)
-      place = place.srcs[0]
-    whole = self[place].copy()
-    view = whole
-    for step in reversed(chain):
-      view = move(step, view, [self[o] for o in step.srcs[1:]])
-    view[...] = srcs[1]
-    self.written[id(node), id(root(place))] = whole
-    return None
+    base, chain = view(node)
+    whole = srcs[0].copy()
+    part = whole
+    for step in chain:
+      part = move(step, part, [self[offset] for offset in step.srcs[1:]])
+    part[...] = srcs[1]
+    self.written[id(node), id(root(base))] = whole
 
   def after(self, node, srcs):
     held = [self.written.get((id(dep), id(root(node.srcs[0])))) for dep in node.srcs[1:]]
@@ -103,14 +125,14 @@ class Frame:
   def call(self, node, args):
     body = node.srcs[0]
     frame = Frame(lambda leaf: args[leaf.attrs["slot"]]).run([body])
-    for (effect, place), array in frame.written.items():
-      leaf = next(n for n in topological([body], False) if id(n) == place)
-      self.written[id(node), id(root(node.srcs[1 + leaf.attrs["slot"]]))] = array
+    slots = {id(n): n.attrs["slot"] for n in topological([body], sources) if n.op == "PARAM"}
+    for (_, place), array in frame.written.items():
+      self.written[id(node), id(root(node.srcs[1 + slots[place]]))] = array
     return frame[body]
 
 
 def evaluate(outputs, arrays):
-  """{name: array} of outputs ({name: node}); arrays holds PARAMs and BUFFERs by name."""
+  """{name: array} of outputs ({name: node}); arrays(name) gives a PARAM or BUFFER."""
   with np.errstate(all="ignore"):
-    frame = Frame(lambda leaf: arrays[leaf.attrs["name"].strip('"')]).run(list(outputs.values()))
+    frame = Frame(lambda leaf: arrays(leaf.attrs["name"].strip('"'))).run(list(outputs.values()))
   return {name: np.ascontiguousarray(frame[node]).reshape(node.shape) for name, node in outputs.items() if node.dtype != "void"}

@@ -9,8 +9,8 @@ class Node:
     self.op, self.srcs, self.attrs, self.shape, self.dtype, self.tag = op, srcs, attrs, shape, dtype, tag
 
 
-def topological(roots, into_bodies=True):
-  """Sources first, without recursion; with into_bodies false the body of a CALL is left out."""
+def topological(roots, sources=lambda node: node.srcs):
+  """Sources first, without recursion."""
   order, seen, stack = [], set(), [(root, False) for root in reversed(roots)]
   while stack:
     node, done = stack.pop()
@@ -19,8 +19,7 @@ def topological(roots, into_bodies=True):
     elif id(node) not in seen:
       seen.add(id(node))
       stack.append((node, True))
-      srcs = node.srcs[1:] if node.op == "CALL" and not into_bodies else node.srcs
-      stack.extend((src, False) for src in reversed(srcs) if id(src) not in seen)
+      stack.extend((src, False) for src in reversed(sources(node)) if id(src) not in seen)
   return order
 
 

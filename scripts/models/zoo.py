@@ -25,7 +25,7 @@ def nodes(model): return {name: x.h for name, x in model.outputs.items()}
 
 
 def want(model):
-  return evaluate(nodes(model), {name: model.value(name) for name in (*model.params, *model.buffers)})
+  return evaluate(nodes(model), model.value)
 
 
 def write(model, folder, name, with_weights=True, with_want=True):
