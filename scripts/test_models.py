@@ -79,10 +79,10 @@ def check_plain(name, model, want):
   return compare(want, plain, zoo.MODELS[name].rtol)
 
 
-def run(args, base, device, want, rtol):
+def run(args, base, device, want, rtol, extra=()):
   out = f"{base}.{device}.npz"
   command = [os.path.abspath(args.uoprun), base + ".uop", "--device", device, "--outputs", out, "--threads", "1",
-             "--inputs", base + ".in.npz", "--inputs", base + ".weights.safetensors"]
+             "--inputs", base + ".in.npz", "--inputs", base + ".weights.safetensors", *extra]
   try:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=args.timeout)
   except subprocess.TimeoutExpired:
@@ -90,7 +90,7 @@ def run(args, base, device, want, rtol):
   if done.returncode:
     return f"exit status {done.returncode}\n{done.stderr}"
   with np.load(out) as got:
-    return compare(dict(got), want, rtol)
+    return compare({name: got[name] for name in got.files if name in want}, want, rtol)
 
 
 def check(args, folder, name, calls):
@@ -101,16 +101,32 @@ def check(args, folder, name, calls):
   wrong = same or check_plain(name, model, want)
   if wrong:
     yield "numpy", wrong
-  for device in args.device or ["interp", "cpu"]:
+  for device in args.device:
     yield device, run(args, base, device, want, zoo.MODELS[name].rtol)
 
 
+def check_decode(args, folder, name, calls):
+  """A prompt token by token, with the KV cache carried from run to run, ends where the model for whole prompts does."""
+  whole, step = zoo.build(name), zoo.build(name + "_decode", calls=calls)
+  base = zoo.write(step, os.path.join(folder, "steps" + str(calls)), name, with_want=False)
+  tokens = np.atleast_2d(whole.value("tokens"))[-1]
+  np.save(base + ".token.npy", tokens.reshape(-1, 1))
+  np.save(base + ".position.npy", np.arange(len(tokens), dtype=np.int32))
+  want = {"logits": np.atleast_2d(zoo.want(whole)["logits"])[-1]}
+  feeds = [word for key in ("token", "position") for word in ("--feed", f"{key}={base}.{key}.npy")]
+  for device in args.device:
+    yield f"{device}, step by step,", run(args, base, device, want, 1e-3, (*feeds, "--steps", str(len(tokens))))
+
+
 def cases(names):
-  """Every model in line, and those with layers as CALLs too."""
+  """Every model in line; those with layers also as CALLs; those that decode also step by step."""
   for name in names:
-    yield name, False
+    yield check, name, False
     if "CALL" in {node.op for node in zoo.build(name, calls=True).b.nodes.values()}:
-      yield name, True
+      yield check, name, True
+    if name + "_decode" in zoo.MODELS:
+      yield check_decode, name, False
+      yield check_decode, name, True
 
 
 def main():
@@ -121,10 +137,11 @@ def main():
   parser.add_argument("--jobs", type=int, default=os.cpu_count())
   parser.add_argument("--timeout", type=float, default=60)
   args = parser.parse_args()
+  args.device = args.device or ["interp", "cpu"]
   passed = failed = 0
   with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
     todo = list(cases(args.names or sorted(zoo.MODELS)))
-    for (name, calls), results in zip(todo, pool.map(lambda case: list(check(args, folder, *case)), todo)):
+    for (_, name, calls), results in zip(todo, pool.map(lambda case: list(case[0](args, folder, *case[1:])), todo)):
       for device, wrong in results:
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:

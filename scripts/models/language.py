@@ -36,8 +36,8 @@ def tied_head(m, x, table):
 @register(small=dict(batch=2, size=6, **GPT2_SMALL), full=dict(batch=1, size=1024, **GPT2), rtol=1e-3)
 def gpt2(m, batch, size, vocab, width, layers, count):
   tokens = m.input("tokens", (batch, size), integers(0, vocab), "i32")
-  table = m.weight("wte", (vocab, width), normal(0.5))
-  x = gather(m, table, tokens) + m.weight("wpe", (size, width), normal(0.5))
+  table = m.weight("wte", (vocab, width), normal(width**-0.5))
+  x = gather(m, table, tokens) + m.weight("wpe", (size, width), normal(width**-0.5))
   for i in range(layers):
     x = m.layer(f"h.{i}", "block", lambda m, x: gpt2_block(m, x, count), x)
   tied_head(m, layer_norm(m, x, "ln"), table)
@@ -47,8 +47,8 @@ def gpt2(m, batch, size, vocab, width, layers, count):
 def gpt2_decode(m, size, show, vocab, width, layers, count):
   position = m.position("position", size)
   token = m.input("token", (1,), integers(0, vocab), "i32")
-  table = m.weight("wte", (vocab, width), normal(0.5))
-  x = gather(m, table, token) + m.weight("wpe", (size, width), normal(0.5)).shrink((0, 1), (0, width), offsets=[position, 0])
+  table = m.weight("wte", (vocab, width), normal(width**-0.5))
+  x = gather(m, table, token) + m.weight("wpe", (size, width), normal(width**-0.5)).shrink((0, 1), (0, width), offsets=[position, 0])
   for i in range(layers):
     caches = [m.state(f"cache.{i}.{name}", (count, size, width // count)) for name in ("keys", "values")]
     x, *caches = m.layer(f"h.{i}", "step", lambda m, *xs: gpt2_step(m, *xs, count, size), x, position, *caches, writes=(2, 3))
@@ -91,7 +91,7 @@ def llama_step(m, x, position, keys, values, count, groups, hidden, theta):
 @register(small=dict(size=5, **LLAMA_SMALL), full=dict(size=128, **LLAMA_1B), calls=True, rtol=1e-3)
 def llama_1b(m, size, vocab, width, layers, count, groups, hidden, theta):
   tokens = m.input("tokens", (size,), integers(0, vocab), "i32")
-  table = m.weight("tok_embeddings", (vocab, width), normal(0.5))
+  table = m.weight("tok_embeddings", (vocab, width), normal(width**-0.5))
   x = gather(m, table, tokens)
   for i in range(layers):
     x = m.layer(f"layers.{i}", "block", lambda m, x: llama_block(m, x, count, groups, hidden, theta), x)
@@ -102,11 +102,12 @@ def llama_1b(m, size, vocab, width, layers, count, groups, hidden, theta):
 def llama_1b_decode(m, size, vocab, width, layers, count, groups, hidden, theta):
   position = m.position("position", size)
   token = m.input("token", (1,), integers(0, vocab), "i32")
-  table = m.weight("tok_embeddings", (vocab, width), normal(0.5))
+  table = m.weight("tok_embeddings", (vocab, width), normal(width**-0.5))
   x = gather(m, table, token)
   for i in range(layers):
     caches = [m.state(f"cache.{i}.{name}", (groups, size, width // count)) for name in ("keys", "values")]
-    x, *_ = m.layer(f"layers.{i}", "step", lambda m, *xs: llama_step(m, *xs, count, groups, hidden, theta), x, position, *caches, writes=(2, 3))
+    x, *_ = m.layer(f"layers.{i}", "step", lambda m, *xs: llama_step(m, *xs, count, groups, hidden, theta),
+                    x, position, *caches, writes=(2, 3))
   tied_head(m, rms_norm(m, x, "norm"), table)
 
 

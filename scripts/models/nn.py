@@ -89,12 +89,13 @@ def rms_norm(m, x, name, eps=1e-5):
     return x * ((x * x).mean(-1, True) + eps).rsqrt() * m.weight("weight", x.shape[-1:], normal(0.1, 1))
 
 
-def batch_norm(m, x, name, train=False, eps=1e-5):
-  """train: by the statistics of this batch; otherwise by the running ones, folded to one scale and one shift a channel."""
+def batch_norm(m, x, name, train=False, gain=1.0, eps=1e-5):
+  """train: by the statistics of this batch; otherwise by the running ones, folded to one scale and one shift a channel.
+  gain: what the weights are around; below 1 where a residual follows, so that values do not grow with depth."""
   size = x.shape[1:2]
   channels = (*size, 1, 1)
   with m.scope(name):
-    weight, bias = m.weight("weight", size, normal(0.1, 1)), m.weight("bias", size, normal(0.1))
+    weight, bias = m.weight("weight", size, normal(0.1 * gain, gain)), m.weight("bias", size, normal(0.1))
     if train:
       centred, var = moments(x, (0, 2, 3))
       return centred * ((var + eps).rsqrt() * weight.reshape(*channels)) + bias.reshape(*channels)

@@ -38,7 +38,8 @@ def conv_bn_relu(m, batch, c, out, size, stride):
   m.output("y", relu(conv_bn(m, m.input("x", (batch, c, size, size)), "block", out, 3, stride)))
 
 
-@register(small=dict(batch=1, count=4, groups=2, size=5, each=4), full=dict(batch=1, count=32, groups=8, size=1024, each=64), name="attention")
+@register(small=dict(batch=1, count=4, groups=2, size=5, each=4),
+          full=dict(batch=1, count=32, groups=8, size=1024, each=64))
 def attention(m, batch, count, groups, size, each):
   q = m.input("q", (batch, count, size, each))
   k, v = (m.input(name, (batch, groups, size, each)) for name in "kv")

@@ -1,4 +1,4 @@
-"""Writes .safetensors: 8 bytes of header length, a JSON header, the elements. One array at a time, so that a large model needs little memory."""
+"""Writes .safetensors: 8 bytes of header length, a JSON header, the elements. One array at a time, so a large model fits."""
 import json
 import math
 import struct

@@ -27,22 +27,22 @@ def lenet(m, batch, size, widths, dense, classes):
   m.output("logits", linear(m, x, "head", classes))
 
 
-def conv_bn(m, x, name, out, kernel, stride=1, groups=1, train=False):
+def conv_bn(m, x, name, out, kernel, stride=1, groups=1, train=False, gain=1.0):
   with m.scope(name):
     x = conv2d(m, x, "conv", out, kernel, stride, kernel // 2, groups=groups, bias=False)
-    return batch_norm(m, x, "bn", train)
+    return batch_norm(m, x, "bn", train, gain)
 
 
 def basic_block(m, x, width, stride, train):
   y = relu(conv_bn(m, x, "1", width, 3, stride, train=train))
-  y = conv_bn(m, y, "2", width, 3, train=train)
+  y = conv_bn(m, y, "2", width, 3, train=train, gain=0.3)
   return relu(y + shortcut(m, x, width, stride, train))
 
 
 def bottleneck(m, x, width, stride, train):
   y = relu(conv_bn(m, x, "1", width, 1, train=train))
   y = relu(conv_bn(m, y, "2", width, 3, stride, train=train))
-  y = conv_bn(m, y, "3", 4 * width, 1, train=train)
+  y = conv_bn(m, y, "3", 4 * width, 1, train=train, gain=0.3)
   return relu(y + shortcut(m, x, 4 * width, stride, train))
 
 
@@ -63,10 +63,9 @@ def resnet(m, batch, size, width, classes, block, depths, train=False):
 
 RESNETS = {"resnet18": dict(block=basic_block, depths=(2, 2, 2, 2)), "resnet50": dict(block=bottleneck, depths=(3, 4, 6, 3))}
 for name, shape in RESNETS.items():
-  register(dict(batch=1, size=32, width=2, classes=5, **shape), dict(batch=1, size=224, width=64, classes=1000, **shape),
-           name, rtol=1e-3)(resnet)
-  register(dict(batch=4, size=64, width=2, classes=5, train=True, **shape), dict(batch=32, size=224, width=64, classes=1000, train=True, **shape),
-           name + "_train", rtol=1e-3)(resnet)
+  small, full = dict(width=2, classes=5, **shape), dict(size=224, width=64, classes=1000, **shape)
+  register(dict(batch=1, size=32, **small), dict(batch=1, **full), name, rtol=1e-3)(resnet)
+  register(dict(batch=4, size=64, train=True, **small), dict(batch=32, train=True, **full), name + "_train", rtol=1e-3)(resnet)
 
 
 def inverted_residual(m, x, out, stride, factor):
