@@ -25,7 +25,7 @@ std::optional<Program> readBack(const std::string& text, std::string& problem) {
 Result<InterpResult> runCompiled(const Program& lowered, const Program& original, const Compilation& compilation, const Arrays& inputs) {
   auto built = build(lowered, original, compilation);
   if (!built) return std::unexpected(built.error());
-  auto jitted = jit(std::move(*built), compilation);
+  auto jitted = jit(std::move(*built), compilation, {});
   if (!jitted) return std::unexpected(jitted.error());
   auto resolve = [&](const KernelInfo& kernel) -> Result<KernelFn> {
     auto found = jitted->code->lookup(kernel.symbol);
