@@ -160,6 +160,7 @@ void Inliner::run() {
     now[n] = visit(n, sources, now);
   }
   retarget(p_, now);
+  pinEffects(p_);
 }
 
 }  // namespace

@@ -6,6 +6,16 @@
 namespace uop {
 namespace {
 
+// What a CALL gives is a value, but its body's result may be a place, which an AFTER would read at another time.
+NodeId asValue(Graph& g, NodeId n) { return g[n].place && isValue(g.dtype(n)) ? g.load(n) : n; }
+
+NodeId remakeValue(Graph& g, NodeId old, std::span<const NodeId> sources) {
+  if (g.op(old) != Op::After || g[old].place) return g.remake(g, old, sources);
+  std::vector<NodeId> srcs(sources.begin(), sources.end());
+  srcs[0] = asValue(g, srcs[0]);
+  return g.remake(g, old, srcs);
+}
+
 class Inliner {
  public:
   Inliner(Graph& g, FreshIds fresh, int64_t limit) : g_(g), fresh_(fresh), limit_(limit) {}
@@ -44,7 +54,7 @@ class Inliner {
         }
         return g_.remake(g_, id, srcs);
       }
-      default: return g_.remake(g_, id, sources);
+      default: return remakeValue(g_, id, sources);
     }
   }
 
@@ -65,9 +75,9 @@ Result<Program> runInlineCalls(Program p, PassContext& ctx) {
       NodeId item = g.tupleItems(sources[0])[static_cast<size_t>(g.attr(old, AttrKey::IndexKey))];
       if (g.op(sources[0]) == Op::Tuple) return item;
       // AFTER of a tuple: its items are ordered the same way.
-      return g.dtype(item) == DType::Void ? item : g.after(item, g.srcs(sources[0]).subspan(1));
+      return g.dtype(item) == DType::Void ? item : g.after(asValue(g, item), g.srcs(sources[0]).subspan(1));
     }
-    return g.remake(g, old, sources);
+    return remakeValue(g, old, sources);
   });
   if (inliner.overLimit())
     return fail(Diag::PassError, fmt::format("inline-calls: the program grows beyond {} nodes; raise it with --set inline-calls.limit=N", ctx.options.integer("limit")));

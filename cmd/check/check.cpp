@@ -73,20 +73,22 @@ Compilation builtinCompilation(int level) {
 
 PassCheck checkProgram(const Program& program, const Arrays& inputs, const Compilation& compilation, const CheckOptions& options) {
   PassCheck out;
-  auto want = interpret(program, inputs);
+  InterpOptions bounded;
+  bounded.maxSteps = options.maxSteps;
+  auto want = interpret(program, inputs, bounded);
   if (!want) return out;
   int64_t terms = longestReduction(program);
-  auto note = [&](std::string_view pass, std::string what) {
-    if (!out.finding) out.finding = {std::string(pass), std::move(what)};
+  auto note = [&](std::string_view pass, Failure kind, std::string what) {
+    if (!out.finding) out.finding = {std::string(pass), std::move(what), kind};
   };
   auto compare = [&](std::string_view pass, const Program& now) {
     std::string problem, text = printProgram(now);
     auto again = readBack(text, problem);
-    if (!problem.empty()) return note(pass, problem);
-    auto got = interpret(*again, inputs);
-    if (!got) return note(pass, "the interpreter fails after it: " + got.error().message);
+    if (!problem.empty()) return note(pass, Failure::Text, problem);
+    auto got = interpret(*again, inputs, bounded);
+    if (!got) return note(pass, Failure::Faults, "the interpreter fails after it: " + got.error().message);
     out.loads = got->loads, out.ops = got->ops;
-    if (auto what = compareResults(*got, *want, terms); !what.empty()) note(pass, what);
+    if (auto what = compareResults(*got, *want, terms); !what.empty()) note(pass, Failure::Differs, what);
     ++out.passes;
   };
   compare("read", program);
@@ -99,16 +101,16 @@ PassCheck checkProgram(const Program& program, const Arrays& inputs, const Compi
   };
   try {
     auto lowered = PassManager(compilation.pipeline, manage).run(copyOf(program));
-    if (!lowered) return note("pipeline", lowered.error().message), out;
+    if (!lowered) return note("pipeline", Failure::Refused, lowered.error().message), out;
     if (!options.everyPass) compare("the whole pipeline", *lowered);
     if (!options.jit || out.finding) return out;
     auto got = runCompiled(*lowered, program, compilation, inputs);
-    if (!got) note("jit", got.error().message);
-    else if (auto what = compareResults(*got, *want, terms); !what.empty()) note("jit", what);
+    if (!got) note("jit", Failure::Refused, got.error().message);
+    else if (auto what = compareResults(*got, *want, terms); !what.empty()) note("jit", Failure::Differs, what);
   } catch (const PassFault& fault) {
-    note(fault.instance, fault.what());
+    note(fault.instance, Failure::Internal, fault.what());
   } catch (const InternalError& error) {
-    note("code generation", error.what());
+    note("code generation", Failure::Internal, error.what());
   }
   return out;
 }

@@ -8,9 +8,21 @@
 
 namespace uop {
 
+enum class Failure : uint8_t {
+  Text,      // a dump does not read back as what it was printed from
+  Faults,    // the interpreter fails after a pass
+  Differs,   // another result
+  Refused,   // an error that blames the user
+  Internal,  // an internal error
+  Crash,
+  Hang,
+};
+
 struct Finding {
   std::string pass;  // "read", "jit", or an instance of the pipeline
   std::string what;
+  Failure kind = Failure::Internal;
+  bool sameKind(const Finding& o) const { return pass == o.pass && kind == o.kind; }
 };
 
 struct PassCheck {
@@ -22,6 +34,7 @@ struct PassCheck {
 struct CheckOptions {
   bool everyPass = true;  // else: the last one alone
   bool jit = false;
+  uint64_t maxSteps = InterpOptions{}.maxSteps;  // of the interpreter: more is a finding
 };
 
 // The built-in pipeline for cpu:native at -O`level`.

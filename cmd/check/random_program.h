@@ -8,8 +8,24 @@
 
 namespace uop {
 
+// Kinds of program that the compiler is known to get wrong, left out unless asked for: a row goes when its fault does.
+enum class KnownFault : uint8_t { ParallelReduce, ParallelStage, ShortStage, ValueDep, TupleEffect, TensorSink, ScalarResult, EmptyStore, Count };
+inline constexpr std::string_view kKnownFaults[] = {
+    "REDUCE over a RANGE of a kind whose iterations are independent",
+    "a global STAGE over RANGEs of such a kind",
+    "a global STAGE over a RANGE of bound 0 or 1",
+    "AFTER that waits for a tensor, or for what a loop gives",
+    "AFTER that waits for a CALL of a TUPLE",
+    "a SINK of tensors among effects",
+    "a result of shape [] that is used besides",
+    "a STORE to no element",
+};
+static_assert(std::size(kKnownFaults) == static_cast<size_t>(KnownFault::Count));
+
 struct RandomOptions {
-  size_t steps = 14;            // that add to the pool of values
+  bool knownFaults = false;
+  size_t steps = 16;            // at most, that add to the pool of values
+  size_t maxNodes = 400;        // past which none is added
   int64_t maxElements = 256;    // of one value
 };
 

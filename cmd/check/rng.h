@@ -5,6 +5,7 @@
 
 namespace uop {
 
+// One draw an argument list: the order of arguments is the compiler's.
 class Rng {
  public:
   explicit Rng(uint64_t seed) : state_(seed) {}

@@ -1,56 +1,48 @@
 #include "cmd/check/shrink.h"
 
 #include <algorithm>
+#include <set>
+
+#include "cmd/check/rebuild.h"
 
 namespace uop {
 namespace {
 
-constexpr NodeId kZero = kNoNode;  // stands for zeros of the same type
-
-NodeId zerosLike(Graph& g, NodeId n) {
-  NodeId zero = g.constant(g.dtype(n), zeroOf(g.dtype(n)));
-  std::vector<Dim> ones(g.rank(n), 1);
-  return g.rank(n) > 0 ? g.expand(g.reshape(zero, ones), g.shape(n)) : zero;
-}
-
-// The program with `from` replaced by `to`, an earlier node or kZero; nullopt where that breaks the format.
-std::optional<Program> replaced(const Program& p, NodeId from, NodeId to) {
-  Program q = compacted(p);  // has the ids of p, which is compacted
-  Graph& g = q.graph;
-  auto roots = q.roots();
-  std::vector<NodeId> order = cone(g, roots, true), now(order.back() + 1, kNoNode), sources;
-  for (NodeId n : order) {
-    sources.clear();
-    for (NodeId s : g.srcs(n)) sources.push_back(now[s]);
-    if (n == from) {
-      now[n] = to == kZero ? zerosLike(g, n) : now[to];
-      continue;
-    }
-    auto made = g.tryMake(g.op(n), sources, g.attrsOf(n));
-    if (!made) return std::nullopt;
-    now[n] = *made;
-  }
-  for (ResultDef& r : q.results) r.node = now[r.node];
-  q.lines.clear();
-  return compacted(q);
-}
-
 bool valid(const Program& p) {
   Diagnostics diags;
   verifyProgram(p, diags);
-  return diags.errorCount() == 0;
+  if (diags.errorCount()) return false;
+  SourceBuffer text("shrunk", printProgram(p));
+  Diagnostics reading(&text);
+  return readProgram(text, reading).has_value();
+}
+
+int64_t weight(const Program& p) {
+  int64_t sum = 500 * static_cast<int64_t>(p.results.size());
+  for (NodeId n : cone(p.graph, p.roots(), true)) {
+    sum += 1000;
+    for (Dim d : p.graph.shape(n)) sum += d;
+    if (p.graph.op(n) == Op::Const && p.graph.dtype(n) == DType::Index) sum += std::clamp<int64_t>(*p.graph.constInt(n), 0, 99);
+  }
+  return sum;
 }
 
 // What a node might be replaced by, the simplest first.
 std::vector<NodeId> simpler(const Graph& g, NodeId n) {
   std::vector<NodeId> out;
-  if (isValue(g.dtype(n)) && !g[n].place && g[n].srcCount > 0 && g.op(n) != Op::Range) out.push_back(kZero);
-  // Whatever lies below and has the same type, nearest last.
+  if (g.op(n) == Op::Range) return {Edit::kZero};
+  if (g[n].srcCount == 0) return out;
+  bool value = isValue(g.dtype(n)) && !g[n].place;
+  if (value) out.push_back(Edit::kZero);
+  if (value || (isValue(g.dtype(n)) && g.rank(n) > 0)) out.push_back(Edit::kLeaf);
+  // Whatever lies below and has the same type; at last its own sources, if their shapes will do.
   NodeId roots[] = {n};
   std::vector<NodeId> below;
   for (NodeId s : cone(g, roots))
     if (s != n && g.dtype(s) == g.dtype(n) && std::ranges::equal(g.shape(s), g.shape(n)) && g[s].place == g[n].place) below.push_back(s);
   if (below.size() > 4) below.erase(below.begin() + 2, below.end() - 2);
+  for (NodeId s : g.srcs(n))
+    if (g.dtype(s) == g.dtype(n) && std::ranges::find(below, s) == below.end()) below.push_back(s);
   out.insert(out.end(), below.begin(), below.end());
   return out;
 }
@@ -59,19 +51,21 @@ class Shrinker {
  public:
   Shrinker(Program p, const std::function<bool(const Program&)>& fails, size_t attempts) : p_(compacted(p)), fails_(fails), left_(attempts) {}
   Program run() {
-    while (left_ > 0 && (dropResult() || simplifyNode())) {
+    while (left_ > 0 && (dropResult() || simplifyNodes() || dropSources() || shrinkAxes())) {
     }
     return std::move(p_);
   }
 
  private:
-  bool accept(Program q) {
-    if (left_ == 0 || q.results.empty() || !valid(q)) return false;
+  bool accept(std::optional<Program> q) {
+    if (!q || left_ == 0 || q->results.empty() || weight(*q) >= weight(p_) || !valid(*q)) return false;
     --left_;
-    if (!fails_(q)) return false;
-    p_ = std::move(q);
+    if (!fails_(*q)) return false;
+    p_ = std::move(*q);
     return true;
   }
+  std::vector<NodeId> nodes() const { return cone(p_.graph, p_.roots(), true); }
+
   bool dropResult() {
     for (size_t i = 0; p_.results.size() > 1 && i < p_.results.size(); ++i) {
       Program q = compacted(p_);
@@ -81,16 +75,35 @@ class Shrinker {
     return false;
   }
   // From the results down: what is replaced early takes most with it.
-  bool simplifyNode() {
-    auto roots = p_.roots();
-    std::vector<NodeId> order = cone(p_.graph, roots, true);
-    for (auto it = order.rbegin(); it != order.rend(); ++it)
-      for (NodeId to : simpler(p_.graph, *it)) {
-        size_t size = order.size();
-        auto q = replaced(p_, *it, to);
-        if (q && q->graph.size() < size && accept(std::move(*q))) return true;
-        if (left_ == 0) return false;
-      }
+  bool simplifyNodes() {
+    std::vector<NodeId> order = nodes();
+    for (auto it = order.rbegin(); it != order.rend() && left_ > 0; ++it) {
+      for (NodeId to : simpler(p_.graph, *it))
+        if (accept(rebuilt(p_, {.from = *it, .to = to}))) return true;
+      if (p_.graph.op(*it) == Op::Pad && accept(rebuilt(p_, {.unpadded = *it}))) return true;
+    }
+    return false;
+  }
+  // Gates, and what AFTER and SINK wait for.
+  bool dropSources() {
+    for (NodeId n : nodes()) {
+      Op op = p_.graph.op(n);
+      size_t count = p_.graph[n].srcCount, first = op == Op::Sink ? 0 : op == Op::Store ? 2 : 1, each = op == Op::Load ? 2 : 1;
+      bool may = op == Op::Sink || op == Op::After || op == Op::Store || op == Op::Load || op == Op::End || op == Op::Reduce || op == Op::Stage;
+      for (size_t i = first; may && i + each <= count; ++i)
+        if (accept(rebuilt(p_, {.less = n, .first = i, .count = each}))) return true;
+    }
+    return false;
+  }
+  bool shrinkAxes() {
+    std::set<Dim, std::greater<>> sizes;
+    for (NodeId n : nodes()) {
+      sizes.insert(p_.graph.shape(n).begin(), p_.graph.shape(n).end());
+      if (p_.graph.op(n) == Op::Range) sizes.insert(p_.graph.constInt(p_.graph.src(n, 0)).value_or(1));
+    }
+    for (Dim d : sizes)
+      for (Dim smaller : std::set<Dim>{1, 2, d / 2, d - 1})
+        if (smaller > 0 && smaller < d && accept(rebuilt(p_, {.size = d, .smaller = smaller}))) return true;
     return false;
   }
 

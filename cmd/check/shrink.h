@@ -6,8 +6,9 @@
 
 namespace uop {
 
-// Tries, again and again, to leave out results, to replace a value by one of its sources or by zero, and to forget effects,
-// as long as `fails` says that the program still does; at most `attempts` calls of it. Every program tried is valid.
+// Tries, again and again, to leave out results, to replace a value by one of its sources, an argument or zero, to forget
+// effects and gates, and to shorten axes, as long as `fails` says that the program still does; at most `attempts` calls of
+// it. Every program tried is valid.
 Program shrink(Program, const std::function<bool(const Program&)>& fails, size_t attempts = 2000);
 
 }  // namespace uop

@@ -1,47 +1,93 @@
-// uop_random: random programs, interpreted before and after every pass and compiled. The first one that disagrees is made
-// smaller and printed, with the command that replays it.
+// uop_random: random programs, interpreted before and after every pass and compiled, in processes of their own. Those that
+// disagree are made smaller and printed, with the command that replays them.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
-#include "cmd/check/check.h"
-#include "cmd/check/random_program.h"
-#include "cmd/check/shrink.h"
+#include "cmd/check/replay.h"
 
 namespace {
 
 using namespace uop;
 
 struct Options {
-  uint64_t seed = 1, count = 2000;
-  int level = -1;
-  uint64_t jitEvery = 1;
-  RandomOptions program;
+  uint64_t seed = 1, count = 2000, one = 0, jitEvery = 1, failures = 1;
+  std::string level = "each";
+  unsigned jobs = 2;
+  bool print = false, noJit = false;
+  ReplayOptions replay;
 };
 
-std::optional<Finding> checkAt(const Program& p, uint64_t seed, const Compilation& compilation, bool jit) {
-  return checkProgram(p, randomInputs(p, seed), compilation, {true, jit}).finding;
+// -O levels for the i-th program: all, one, or one after the other.
+std::vector<int> levelsOf(const Options& o, uint64_t seed) {
+  if (o.level == "all") return {0, 1, 2, 3};
+  if (o.level == "each") return {static_cast<int>(seed % 4)};
+  return {o.level.back() - '0'};
 }
 
-int report(const Program& p, const Finding& f, uint64_t seed, int level, const Compilation& compilation, const Options& o) {
-  fmt::print("\nseed {} -O{}: after {}: {}\n", seed, level, f.pass, f.what);
-  bool jit = f.pass == "jit" || f.pass == "code generation";
-  Program small = shrink(compacted(p), [&](const Program& q) {
-    auto again = checkAt(q, seed, compilation, jit);
-    return again && again->pass == f.pass;
+struct Totals {
+  uint64_t programs = 0, passes = 0, compiled = 0, unsuited = 0;
+};
+
+// What a worker tells of one program, in a word.
+struct Word {
+  uint64_t passes : 32, compiled : 8, level : 8, failed : 1, unsuited : 1;
+};
+static_assert(sizeof(Word) == 8);
+
+Word checkSeed(const Options& o, uint64_t seed, bool jit) {
+  Word w{};
+  for (int level : levelsOf(o, seed)) {
+    PassCheck c = checkSeed(seed, level, jit, o.replay);
+    w.passes += c.passes, w.compiled += jit && c.passes > 0, w.unsuited = c.passes == 0;
+    w.level = static_cast<uint64_t>(level) & 3;
+    if ((w.failed = c.finding.has_value())) break;
+  }
+  return w;
+}
+
+struct Failed {
+  uint64_t seed;
+  Ending ending;
+  int level;  // of one that ended
+};
+
+// Runs them all; those that failed.
+std::vector<Failed> runAll(const Options& o, Totals& totals) {
+  std::vector<Failed> failed;
+  bool terminal = isatty(STDERR_FILENO) != 0;
+  auto jits = [&](uint64_t i) { return !o.noJit && o.jitEvery > 0 && i % o.jitEvery == 0; };
+  auto work = [&](uint64_t i) { return std::bit_cast<uint64_t>(checkSeed(o, o.seed + i, jits(i))); };
+  int seconds = o.replay.seconds * static_cast<int>(levelsOf(o, 0).size());
+  isolatedAll(o.count, o.jobs, seconds, work, [&](uint64_t i, Ending ending, uint64_t word) {
+    Word w = std::bit_cast<Word>(word);
+    ++totals.programs, totals.passes += w.passes, totals.compiled += w.compiled, totals.unsuited += w.unsuited;
+    if (ending != Ending::Done || w.failed) failed.push_back({o.seed + i, ending, static_cast<int>(w.level)});
+    if (terminal && (totals.programs % 16 == 0 || totals.programs == o.count)) fmt::print(stderr, "\r{}/{} programs, {} failed ", totals.programs, o.count, failed.size());
+    return failed.size() < o.failures;
   });
-  auto why = checkAt(small, seed, compilation, jit);
-  fmt::print("{}\n{}\nreplay: uop_random --seed {} --count 1 --level {} --steps {} --jit-every {}\n", why ? why->what : "", printProgram(small), seed, level, o.program.steps, jit ? 1 : 0);
-  return 1;
+  if (terminal) fmt::print(stderr, "\r\x1b[K");
+  std::ranges::sort(failed, {}, &Failed::seed);
+  return failed;
 }
 
-bool isValidProgram(const Program& p, uint64_t seed) {
-  Diagnostics diags;
-  verifyProgram(p, diags);
-  if (diags.errorCount() == 0) return true;
-  fmt::print("seed {}: the generator made an invalid program:\n{}\n{}", seed, diags.render(), printProgram(p));
-  return false;
+// Finds it again, in a process of its own, and makes it smaller.
+void report(const Options& o, const Failed& f) {
+  std::vector<int> levels = f.ending == Ending::Done ? std::vector{f.level} : levelsOf(o, f.seed);
+  for (int level : levels) {
+    auto found = smallestFailure(f.seed, level, o.replay);
+    if (!found) continue;
+    fmt::print("seed {}, -O{}, {}: {}\n{}replay: uop_random --one {} --level O{} --max-nodes {} --steps {}{}\n\n", f.seed, level, found->finding.pass, found->finding.what,
+               printProgram(found->program), f.seed, level, o.replay.program.maxNodes, o.replay.program.steps, o.replay.program.knownFaults ? " --known-faults" : "");
+    return;
+  }
+  fmt::print("seed {} failed, but not when tried again\n", f.seed);
+}
+
+int printAll(const Options& o) {
+  for (uint64_t i = 0; i < o.count; ++i) fmt::print("# seed {}\n{}", o.seed + i, printProgram(randomProgram(o.seed + i, o.replay.program)));
+  return 0;
 }
 
 }  // namespace
@@ -49,33 +95,28 @@ bool isValidProgram(const Program& p, uint64_t seed) {
 int main(int argc, char** argv) {
   CLI::App app("Checks random programs: passes against the interpreter, compiled code against the interpreter.");
   Options o;
-  app.add_option("--seed", o.seed, "of the first program");
-  app.add_option("--count", o.count, "programs");
-  app.add_option("--level", o.level, "pipeline 0-3; else one after the other");
-  app.add_option("--jit-every", o.jitEvery, "compile and run every n-th; 0: none");
-  app.add_option("--steps", o.program.steps, "of the generator, a program");
-  bool print = false;
-  app.add_flag("--print", print, "print the programs instead");
+  app.add_option("--seed", o.seed, "of the first program")->capture_default_str();
+  app.add_option("--count", o.count, "programs")->capture_default_str();
+  CLI::Option* one = app.add_option("--one", o.one, "the program of this seed alone")->type_name("SEED");
+  app.add_option("--level", o.level, "O0 … O3; all: every one for each program; each: one after the other")
+      ->check(CLI::IsMember({"O0", "O1", "O2", "O3", "all", "each"}))
+      ->capture_default_str();
+  app.add_option("--jit-every", o.jitEvery, "compile and run every n-th program")->check(CLI::Range(uint64_t{1}, UINT64_MAX))->capture_default_str();
+  app.add_flag("--no-jit", o.noJit, "only the interpreter after each pass");
+  app.add_option("--max-nodes", o.replay.program.maxNodes, "to which a program grows")->capture_default_str();
+  app.add_option("--steps", o.replay.program.steps, "most steps that make a program")->check(CLI::Range(size_t{1}, size_t{100000}))->capture_default_str();
+  app.add_option("--jobs", o.jobs, "processes")->check(CLI::Range(1u, 256u))->capture_default_str();
+  app.add_option("--failures", o.failures, "how many to look for")->capture_default_str();
+  app.add_option("--timeout", o.replay.seconds, "seconds for one program, past which it hangs")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_flag("--known-faults", o.replay.program.knownFaults, "what is known to fail as well");
+  app.add_flag("--print", o.print, "print the programs instead");
   CLI11_PARSE(app, argc, argv);
-  std::vector<Compilation> levels;
-  for (int level = 0; level < 4; ++level) levels.push_back(builtinCompilation(level));
-  size_t compared = 0, compiled = 0, unsuited = 0;
-  for (uint64_t i = 0; i < o.count; ++i) {
-    uint64_t seed = o.seed + i;
-    if (isatty(1)) fmt::print("\r{}/{} ", i, o.count), std::fflush(stdout);
-    int level = o.level >= 0 ? o.level : static_cast<int>(seed % levels.size());
-    const Compilation& compilation = levels[static_cast<size_t>(level)];
-    Program p = randomProgram(seed, o.program);
-    if (!isValidProgram(p, seed)) return 1;
-    if (print) {
-      fmt::print("{}", printProgram(p));
-      continue;
-    }
-    bool jit = o.jitEvery > 0 && i % o.jitEvery == 0;
-    PassCheck c = checkProgram(p, randomInputs(p, seed), compilation, {true, jit});
-    if (c.finding) return report(p, *c.finding, seed, level, compilation, o);
-    compared += c.passes, compiled += jit, unsuited += c.passes == 0;
-  }
-  if (!print) fmt::print("{} programs, {} runs after passes compared, {} compiled and run, {} without suitable inputs\n", o.count, compared, compiled, unsuited);
-  return 0;
+  if (*one) o.seed = o.one, o.count = 1;
+  if (o.print) return printAll(o);
+  Totals totals;
+  std::vector<Failed> failed = runAll(o, totals);
+  for (const Failed& f : failed) report(o, f), std::fflush(stdout);
+  fmt::print("{} programs, {} runs after passes compared, {} compiled and run, {} without suitable inputs, {} failed\n", totals.programs, totals.passes, totals.compiled,
+             totals.unsuited, failed.size());
+  return failed.empty() ? 0 : 1;
 }

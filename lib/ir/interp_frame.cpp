@@ -91,7 +91,7 @@ void Frame::evalAfter(NodeId n) {
   const Value& from = values_[x];
   v.layout = from.layout;
   v.root = from.root;
-  if (g_.op(g_[n].base) == Op::Stage) v.data = from.data;
+  if (g_.op(g_[n].base) == Op::Stage || !v.root) v.data = from.data;  // a PARAM bound to a value has no storage
   else if (!g_.open(n).empty() || !plan_->contentRead.contains(n)) v.data = nullptr;
   else v.data = versionOf(n, v.root);
 }
@@ -142,6 +142,7 @@ void Frame::evalCall(NodeId n) {
   std::vector<Value> params;
   for (NodeId a : g_.srcs(n).subspan(1)) {
     params.push_back(g_[a].place ? values_[a] : asArray(a));
+    if (g_[a].place && g_.op(g_[a].base) == Op::Stage) params.back().root = nullptr;  // a value: nothing writes it
     // A place behind a live AFTER is passed as it is now.
     if (params.back().root && !params.back().data) params.back().data = params.back().root->now;
   }
@@ -186,18 +187,22 @@ Frame::~Frame() {
 
 // What the function finds in its storage.
 void Frame::begin() {
+  std::map<NodeId, std::shared_ptr<const Cells>> starts;
   for (NodeId base : plan_->bases) {
     Op op = g_.op(base);
     if (op == Op::Param && !g_[base].place) continue;
     Storage* s = storageOf(base);
-    auto slot = static_cast<size_t>(op == Op::Param ? g_.attr(base, AttrKey::Slot) : 0);
     if (!s) continue;  // a PARAM bound to a value
-    std::shared_ptr<const Cells> start = op == Op::Buffer ? s->init : s->now;
-    if (op == Op::Param && params_[slot].data) start = params_[slot].data;
+    const Value* arg = op == Op::Param ? &params_[static_cast<size_t>(g_.attr(base, AttrKey::Slot))] : nullptr;
+    auto& start = starts[base] = arg && arg->data ? arg->data : op == Op::Buffer ? s->init : s->now;
     bool stale = start != s->now;
     if (plan_->logged.contains(base) || stale) logs_.emplace(s, Log{stale, 0, {}});
+  }
+  // Two PARAMs may be two versions of one storage, so what is logged is known only now.
+  for (auto& [base, start] : starts) {
+    Storage* s = storageOf(base);
     if (plan_->contentRead.contains(base) || logs_.contains(s)) initial_[base] = std::move(start);
-    else if (op == Op::Param) params_[slot].data = nullptr;
+    else if (g_.op(base) == Op::Param) params_[static_cast<size_t>(g_.attr(base, AttrKey::Slot))].data = nullptr;
     if (!plan_->inLoops.contains(base) || !s->stored.empty()) continue;
     m_.charge(static_cast<int64_t>(2 * s->now->size()));
     s->stored.resize(s->now->size());
