@@ -45,7 +45,7 @@ class Lowerer {
   void splitLoop(Terms& terms, NodeId range);
   void accumulate(Terms& terms, std::span<const NodeId> ranges);
   NodeId stage(NodeId n);
-  std::vector<NodeId> ownLoops(Terms& terms, std::span<const NodeId> ranges);
+  std::vector<NodeId> ownLoops(Terms& terms, std::span<const NodeId> ranges, bool ordered = false);
   void instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>& swap);
   NodeId freshRange(NodeId bound, Kind kind) { return g_.range(bound, fresh_.range++, kind); }
   Storage freshStorage(DType d, std::span<const Dim> shape, Space space, NodeId scope);
@@ -118,15 +118,17 @@ void Lowerer::instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>
   for (Term& t : terms) t.x = now.at(t.x);
 }
 
-// The loops of one closer: a RANGE that an END closes already is replaced by a fresh one.
-std::vector<NodeId> Lowerer::ownLoops(Terms& terms, std::span<const NodeId> ranges) {
+// The loops of one closer: a RANGE that an END closes already is replaced by a fresh one; `ordered`: so is one whose
+// iterations may run at once, as those that share an accumulator may not.
+std::vector<NodeId> Lowerer::ownLoops(Terms& terms, std::span<const NodeId> ranges, bool ordered) {
   std::unordered_map<NodeId, NodeId> swap;
   std::vector<NodeId> out;
   for (NodeId r : ranges) {
     if (r >= closed_.size()) closed_.resize(r + 1);
     Terms bound{{g_.src(r, 0), ReduceOp::Add}};
     if (std::ranges::any_of(swap, [&](const auto& s) { return g_.isOpen(bound[0].x, s.first); })) instantiate(bound, swap);
-    if (closed_[r] || bound[0].x != g_.src(r, 0)) out.push_back(swap[r] = freshRange(bound[0].x, g_.kind(r)));
+    bool turn = ordered && !isSequential(g_.kind(r));
+    if (turn || closed_[r] || bound[0].x != g_.src(r, 0)) out.push_back(swap[r] = freshRange(bound[0].x, turn ? Kind::Reduce : g_.kind(r)));
     else out.push_back(r);
     if (out.back() >= closed_.size()) closed_.resize(out.back() + 1);
     closed_[out.back()] = true;
@@ -137,7 +139,7 @@ std::vector<NodeId> Lowerer::ownLoops(Terms& terms, std::span<const NodeId> rang
 
 // One loop nest for all the terms, each of which becomes its total.
 void Lowerer::accumulate(Terms& terms, std::span<const NodeId> ranges) {
-  std::vector<NodeId> loops = ownLoops(terms, ranges), updates;
+  std::vector<NodeId> loops = ownLoops(terms, ranges, true), updates;
   std::vector<Storage> accumulators;
   for (const Term& t : terms) {
     DType d = g_.dtype(t.x);

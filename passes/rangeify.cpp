@@ -38,6 +38,7 @@ void Rangeifier::run() {
 
 Result<Program> runRangeify(Program p, PassContext& ctx) {
   Rangeifier(p, {ctx.options.boolean("materialize"), ctx.options.integer("max-kernel-nodes")}).run();
+  pinEffects(p);
   remarkStages(p, "staged", ctx);
   return p;
 }

@@ -148,11 +148,11 @@ void Rangeifier::buildAll() {
     }
     State& s = state_[n];
     if (g_.op(n) == Op::Store && !s.wanted.empty()) settled_[n] = buildStore(n);
+    if (g_.op(n) == Op::Sink && g_.open(n).empty()) settled_[n] = g_.make(Op::Sink, orderOf(n));
     if (!isValue(g_.dtype(n)) || g_[n].srcCount == 0 || g_.op(n) == Op::Range) continue;
     for (const Demand& d : s.wanted) built_[{n, listOf(d), d.gate}] = build(n, d);
     if (s.why) s.stage = buildStage(n, build(n, s.wanted[0]), {}, g_.open(n).empty() ? Space::Global : Space::Local);
-    if (result_[n]) settled_[n] = s.stage;
-    else if (g_.rank(n) == 0 && !s.wanted.empty()) settled_[n] = read(n, {});
+    if (g_.rank(n) == 0 && !s.wanted.empty()) settled_[n] = read(n, {});
   }
 }
 
@@ -171,7 +171,8 @@ void Rangeifier::settle() {
   };
   std::map<Item, NodeId> now;
   std::vector<Item> todo;
-  for (const ResultDef& r : p_.results) todo.push_back({r.node, false});
+  auto resultItem = [&](NodeId n) { return result_[n] ? Item{state_[n].stage, true} : Item{n, false}; };
+  for (const ResultDef& r : p_.results) todo.push_back(resultItem(r.node));
   std::vector<NodeId> sources;
   while (!todo.empty()) {
     Item item = todo.back();
@@ -190,11 +191,11 @@ void Rangeifier::settle() {
     now[item] = g_.remake(g_, form, sources);
     todo.pop_back();
   }
-  for (ResultDef& r : p_.results) r.node = now.at({r.node, false});
+  for (ResultDef& r : p_.results) r.node = now.at(resultItem(r.node));
   std::vector<NodeId> moved(g_.size(), kNoNode);
   for (NodeId n : order_) {
     if (!p_.hasTag(n)) continue;
-    if (auto it = now.find({state_[n].why ? state_[n].stage : n, false}); it != now.end()) moved[n] = it->second;
+    if (auto it = now.find(result_[n] ? resultItem(n) : Item{state_[n].why ? state_[n].stage : n, false}); it != now.end()) moved[n] = it->second;
   }
   p_.moveTags(moved);
   p_.lines.clear();

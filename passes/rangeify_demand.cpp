@@ -106,13 +106,14 @@ void Rangeifier::demandScalar(NodeId n, const Demand& context) { want(n, {{}, kN
 
 // What an AFTER waits for. A value outside of loops stands for the effects before it.
 std::vector<NodeId> Rangeifier::orderOf(NodeId dep) {
-  if (!isValue(g_.dtype(dep)) || g_.op(dep) == Op::Range || !g_.open(dep).empty()) return {dep};
+  bool whole = (hasTrait(g_.op(dep), trait::Effect) && g_.op(dep) != Op::Sink) || g_.op(dep) == Op::Range;
+  if (whole || !g_.open(dep).empty()) return {dep};
   std::vector<NodeId> found, todo{dep};
   std::unordered_set<NodeId> seen{dep};
   while (!todo.empty()) {
     NodeId n = todo.back();
     todo.pop_back();
-    if (hasTrait(g_.op(n), trait::Effect)) {
+    if (hasTrait(g_.op(n), trait::Effect) && g_.op(n) != Op::Sink) {
       found.push_back(n);
       continue;
     }
@@ -204,6 +205,12 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;
     }
+    case Op::Sink:
+      if (g_.open(n).empty()) {
+        for (NodeId s : orderOf(n)) demandScalar(s, d);
+        return;
+      }
+      [[fallthrough]];
     default:
       for (NodeId s : srcs) demandScalar(s, d);
   }

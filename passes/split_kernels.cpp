@@ -133,6 +133,10 @@ NodeId Splitter::bodyOf(const Kernel& k, std::vector<NodeId>& args) {
   std::unordered_map<NodeId, NodeId> now;
   nextRange_ = nextAlloc_ = 0;
   setParams(k, now, args);
+  if (k.makesValues(g_))  // a loop of one iteration is none
+    for (NodeId root : k.roots)
+      for (NodeId r : g_.srcs(root).subspan(1))
+        if (g_.constInt(g_.src(r, 0)) == 1) now[r] = g_.index(0);
   for (NodeId n : k.nodes)
     if (!a_.isRoot(n) && !now.contains(n)) now[n] = mapNode(k, n, now);
   if (!k.makesValues(g_)) return mapNode(k, k.roots[0], now);

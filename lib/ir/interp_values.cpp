@@ -242,15 +242,19 @@ void Frame::evalStage(NodeId n) {
   NodeId x = g_.src(n, 0);
   Layout layout = Layout::dense(g_.shape(n));
   auto out = m_.allocate(layout.count());
-  size_t filled = 0;
+  auto ranges = g_.srcs(n).subspan(1);
   auto take = [&] {
+    // Independent iterations come in any order.
+    auto at = static_cast<size_t>(0);
+    for (size_t i = 0; i < ranges.size(); ++i) at = at * static_cast<size_t>(layout.shape[i]) + static_cast<size_t>(scalar(ranges[i]));
     if (g_.rank(x) == 0) {
-      (*out)[filled++] = scalar(x);
+      (*out)[at] = scalar(x);
       return;
     }
     const Value& v = readable(x);
     Positions p(v.layout);
-    for (int64_t i = v.layout.count(); i > 0; --i) (*out)[filled++] = cells(v)[static_cast<size_t>(p.next())];
+    at *= static_cast<size_t>(v.layout.count());
+    for (int64_t i = v.layout.count(); i > 0; --i) (*out)[at++] = cells(v)[static_cast<size_t>(p.next())];
     if (v.root) m_.out->loads += static_cast<uint64_t>(v.layout.count());
   };
   if (plan_->loops.contains(n)) runLoops(n, take);
