@@ -208,8 +208,10 @@ void Lowerer::reduce(const std::vector<NodeId>& group) {
 NodeId Lowerer::stage(NodeId n) {
   std::vector<NodeId> sources = sourcesOf(n);
   Terms x{{sources[0], ReduceOp::Add}};
-  std::vector<NodeId> loops = ownLoops(x, std::span(sources).subspan(1));
   Space space = g_.space(n) == Space::Reg ? Space::Reg : Space::Local;
+  // What each iteration has a copy of of its own, nobody reads after the loop.
+  bool apart = std::ranges::any_of(g_.srcs(n).subspan(1), [&](NodeId r) { return hasOwnCopy(space, g_.kind(r)); });
+  std::vector<NodeId> loops = ownLoops(x, std::span(sources).subspan(1), apart);
   Storage here = freshStorage(g_.dtype(n), g_.shape(n), space, g_.stage(x[0].x, loops, g_.space(n)));
   NodeId end[] = {g_.end(g_.store(element(here.place, here.lanes, loops), x[0].x), loops)};
   if (!here.lanes.empty()) lanes_[n] = std::move(here.lanes);

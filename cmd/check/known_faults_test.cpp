@@ -16,27 +16,6 @@ struct Known {
 };
 
 const Known kKnown[] = {
-    {KnownFault::ParallelReduce, R"(%n = CONST value=2 dtype=index
-%r = RANGE %n id=0 kind=thread
-%i = CAST %r dtype=i32
-%y = REDUCE %i %r op=ADD n=0
-return y=%y)"},
-    {KnownFault::ParallelStage, R"(%n = CONST value=2 dtype=index
-%r = RANGE %n id=0 kind=upcast
-%i = CAST %r dtype=i32
-%y = STAGE %i %r space=global
-return y=%y)"},
-    {KnownFault::ShortStage, R"(%n = CONST value=1 dtype=index
-%r = RANGE %n id=0 kind=loop
-%i = CAST %r dtype=i32
-%y = STAGE %i %r space=global
-return y=%y)"},
-    {KnownFault::ValueDep, R"(%b = BUFFER slot=0 dtype=i32 shape=[2] name="b"
-%x = PARAM slot=0 dtype=i32 shape=[4] name="x"
-%c = RESHAPE %x shape=[2,2]
-%d = TUPLE %c
-%y = AFTER %b %d
-return y=%y)"},
     {KnownFault::ValueDep, R"(%b = BUFFER slot=0 dtype=i16 shape=[1] name="b"
 %acc = ALLOC slot=0 dtype=i16 shape=[] space=reg
 %n = CONST value=2 dtype=index
@@ -47,36 +26,6 @@ return y=%y)"},
 %now = AFTER %acc %s
 %t = STAGE %now %r space=global
 %y = AFTER %b %t
-return y=%y)"},
-    {KnownFault::TupleEffect, R"(%p = PARAM slot=0 dtype=f32 shape=[1]
-%n = NEG %p
-%s = STORE %p %n
-%now = AFTER %p %s
-%both = TUPLE %now %p
-%b = BUFFER slot=0 dtype=f32 shape=[1] name="b"
-%f = CALL %both %b
-%y = AFTER %b %f
-return y=%y)"},
-    {KnownFault::TensorSink, R"(%b = BUFFER slot=0 dtype=f16 shape=[2,2] name="b"
-%x = PARAM slot=0 dtype=f16 shape=[2,2] name="x"
-%v = RESHAPE %x shape=[4]
-%c = CAST %v dtype=i32
-%s = SINK %c
-%y = AFTER %b %s
-return y=%y)"},
-    {KnownFault::ScalarResult, R"(%b = BUFFER slot=0 dtype=i32 shape=[] name="b"
-%u = CAST %b dtype=u32
-%v = CAST %u dtype=i32
-return v=%v u=%u)"},
-    {KnownFault::EmptyStore, R"(%p = PARAM slot=0 dtype=i64 shape=[1] name="p"
-%zero = CONST value=0 dtype=index
-%i = INDEX %p %zero
-%r = RESHAPE %i shape=[1]
-%none = SHRINK %r bounds=[[0,0]]
-%x = PARAM slot=1 dtype=i64 shape=[1] name="x"
-%e = EXPAND %x shape=[0]
-%s = STORE %none %e
-%y = AFTER %p %s
 return y=%y)"},
 };
 

@@ -61,7 +61,6 @@ void FunctionWriter::leaves() {
 void FunctionWriter::chooseResults(std::vector<ResultDef>& results) {
   std::vector<NodeId> chosen;
   auto take = [&](NodeId n) {
-    if (g_.rank(n) == 0 && isValue(g_.dtype(n)) && !may(KnownFault::ScalarResult)) n = g_.reshape(n, std::array<Dim, 1>{1});
     if (std::ranges::find(chosen, n) == chosen.end()) chosen.push_back(n);
   };
   take(pool_.values().back());
@@ -95,10 +94,10 @@ RandomProgram::Body FunctionWriter::writeBody(std::span<const NodeId> args, std:
   for (const Place& p : places_)
     if (p.effect != kNoNode) body.written[static_cast<size_t>(p.slot)] = true, effects.push_back(p.effect);
   std::vector<NodeId> items{pool_.values().back()};
-  if (rng_.chance(30) && (effects.empty() || may(KnownFault::TupleEffect))) items.push_back(pool_.any());
+  if (rng_.chance(30)) items.push_back(pool_.any());
   for (NodeId n : items) body.results.push_back(pool_.trust(n));
   bool tensors = std::ranges::any_of(effects, [&](NodeId n) { return g_.dtype(n) != DType::Void; });
-  if (!effects.empty() && rng_.chance(40) && (!tensors || may(KnownFault::TensorSink))) {
+  if (!effects.empty() && rng_.chance(40)) {
     body.results.clear();
     body.root = effects.size() == 1 && !tensors ? effects[0] : g_.make(Op::Sink, effects);
     return body;

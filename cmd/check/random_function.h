@@ -66,7 +66,6 @@ class FunctionWriter {
   // random_loops.cpp
   bool may(KnownFault) const { return shared_.options.knownFaults; }
   Nest nest(size_t most, bool sequential, Dim mostBound = 5);
-  Nest stagedNest(size_t most);  // whose loops a STAGE closes
   NodeId indexFor(const Nest&, Dim n);
   NodeId element(NodeId source, const Nest&);
   Scalar scalarIn(const Nest&, std::span<const Scalar> more = {});

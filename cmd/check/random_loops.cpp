@@ -21,16 +21,6 @@ FunctionWriter::Nest FunctionWriter::nest(size_t most, bool sequential, Dim most
   return out;
 }
 
-FunctionWriter::Nest FunctionWriter::stagedNest(size_t most) {
-  Nest out = nest(most, !may(KnownFault::ParallelStage) || !may(KnownFault::ParallelReduce));
-  for (size_t i = 0; i < out.bounds.size(); ++i)
-    if (out.bounds[i] < 2 && !may(KnownFault::ShortStage)) {
-      out.bounds[i] = 2;
-      out.ranges[i] = g_.range(Dim{2}, ranges_++, g_.kind(out.ranges[i]));
-    }
-  return out;
-}
-
 // Anything from 0 to n − 1.
 NodeId FunctionWriter::indexFor(const Nest& nest, Dim n) {
   if (rng_.chance(15)) return pool_.wholeNumber(n);
@@ -114,7 +104,7 @@ void FunctionWriter::updateLoop() {
 
 // A sum or another reduction over loops, as a value or in a STAGE over further loops.
 void FunctionWriter::reduceLoop() {
-  Nest loops = stagedNest(3);
+  Nest loops = nest(3, false);
   size_t outer = rng_.below(loops.ranges.size());
   Scalar x = scalarIn(loops);
   DType d = g_.dtype(x.node);
@@ -131,20 +121,20 @@ void FunctionWriter::reduceLoop() {
 }
 
 void FunctionWriter::stageLoop() {
-  Nest loops = stagedNest(3);
+  Nest loops = nest(3, false);
   Scalar x = scalarIn(loops);
   pool_.add(g_.stage(x.node, loops.ranges, rng_.chance(80) ? Space::Global : Space::Local), x.trust);
 }
 
 // In each iteration of an outer loop a tile is filled, then read more than once.
 void FunctionWriter::tileLoop() {
-  Nest outer = stagedNest(1), inner = stagedNest(1), both = outer;
+  Nest outer = nest(1, false), inner = nest(1, false), both = outer;
   both.ranges.push_back(inner.ranges[0]), both.bounds.push_back(inner.bounds[0]);
   Scalar x = scalarIn(both);
   DType d = g_.dtype(x.node);
   if (x.trust.rounded > 0 || inner.bounds[0] == 0) return;
   NodeId tile = g_.stage(x.node, inner.ranges, rng_.chance(60) ? Space::Reg : Space::Local);
-  Nest again = nest(1, !may(KnownFault::ParallelReduce), inner.bounds[0]);
+  Nest again = nest(1, false, inner.bounds[0]);
   NodeId at[] = {again.ranges[0]}, k[] = {again.ranges[0]};
   NodeId top = g_.reduce(g_.indexInto(tile, at), k, ReduceOp::Max);
   NodeId other = g_.load(g_.indexInto(tile, std::array{indexFor(outer, inner.bounds[0])}));
@@ -156,7 +146,7 @@ void FunctionWriter::tileLoop() {
 
 // An accumulator carried by a loop, in the iterations of another or alone; what it holds on the way may be kept.
 void FunctionWriter::scanLoop() {
-  Nest outer = rng_.chance(50) ? stagedNest(1) : Nest{}, carried = nest(1, true), both = outer;
+  Nest outer = rng_.chance(50) ? nest(1, false) : Nest{}, carried = nest(1, true), both = outer;
   both.ranges.push_back(carried.ranges[0]), both.bounds.push_back(carried.bounds[0]);
   Scalar x = scalarIn(both);
   DType d = g_.dtype(x.node);
@@ -209,10 +199,9 @@ void FunctionWriter::rowLoop() {
   std::vector<NodeId> tables;
   for (NodeId n : pool_.values())
     if (g_[n].place && g_.rank(n) >= 2 && g_.elements(n) > 0) tables.push_back(n);
-  if (!may(KnownFault::ShortStage)) std::erase_if(tables, [&](NodeId n) { return g_.shape(n)[0] < 2; });
   if (tables.empty()) return;
   NodeId table = rng_.pick(tables);
-  NodeId r = g_.range(g_.shape(table)[0], ranges_++, may(KnownFault::ParallelStage) ? rng_.pick(kAll) : rng_.pick(kSequential)), at[] = {r}, row = g_.indexInto(table, at);
+  NodeId r = g_.range(g_.shape(table)[0], ranges_++, rng_.pick(kAll)), at[] = {r}, row = g_.indexInto(table, at);
   ValuePool inner(g_, rng_, shared_.options);
   inner.add(row, pool_.trust(table));
   for (uint64_t i = 1 + rng_.below(3); i > 0; --i) inner.step();

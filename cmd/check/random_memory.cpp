@@ -35,7 +35,6 @@ void FunctionWriter::store() {
   if (places_.empty()) return;
   Place& p = places_[rng_.below(places_.size())];
   NodeId at = viewOf(p.now), from = rng_.chance(30) ? p.now : pool_.any();
-  if (g_.elements(at) == 0 && !may(KnownFault::EmptyStore)) return;
   NodeId x = pool_.tame(from, g_.dtype(at), g_.shape(at), kPlaceMost);
   std::vector<NodeId> parts{at, x};
   if (rng_.chance(30)) {
