@@ -43,9 +43,11 @@ MemoryLayout planMemory(const LaunchGraph& graph) {
   std::vector<uint32_t> given(graph.launches.size());
   std::iota(given.begin(), given.end(), 0u);
   std::vector<uint32_t> chosen = orderLaunches(graph);
-  MemoryLayout plain = layout(graph, std::move(given));
-  if (chosen == plain.order) return plain;
+  const bool same = chosen == given;
   MemoryLayout better = layout(graph, std::move(chosen));
+  if (same || better.bytes <= peakBytes(graph, given)) return better;
+  // A lower peak does not make for a smaller block every time.
+  MemoryLayout plain = layout(graph, std::move(given));
   return std::tie(better.bytes, better.peak) < std::tie(plain.bytes, plain.peak) ? better : plain;
 }
 
