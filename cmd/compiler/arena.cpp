@@ -46,7 +46,6 @@ class Placer {
 
  private:
   int64_t length(size_t i) const { return static_cast<int64_t>(lives_[i].last - lives_[i].first) + 1; }
-  bool together(size_t i, size_t j) const { return lives_[i].first <= lives_[j].last && lives_[j].first <= lives_[i].last; }
   bool perfect() const { return best_.bytes == best_.peak; }
 
   template <class Key>
