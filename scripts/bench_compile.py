@@ -18,7 +18,7 @@ class Bench:
     self.least = self.compile("chain", 3, "c").peak  # what the compiler takes to begin with
 
   def compile(self, kind, nodes, emit):
-    return run([binary("uopc"), program(kind, nodes, self.folder), "--emit", emit, "-o", os.path.join(self.folder, f"out-{emit}")])
+    return run([binary("uopc"), program(kind, nodes, self.folder), "--emit", emit, "--no-cache", "-o", os.path.join(self.folder, f"out-{emit}")])
 
   def growth(self, kind, sizes):
     """A row a size: from text to C. Beside the figures, how many times those of the size before."""

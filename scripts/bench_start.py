@@ -17,15 +17,17 @@ def main():
   small, gemm = (os.path.join(ROOT, "testdata", *path) for path in (("corpus", "shift_by_one.uop"), ("demo", "gemm.uop")))
   uopc, uoprun = binary("uopc"), binary("uoprun")
   with tempfile.TemporaryDirectory() as folder:
-    artifact, out = os.path.join(folder, "small"), os.path.join(folder, "gemm")
+    artifact, out, cache = (os.path.join(folder, name) for name in ("small", "gemm", "cache"))
     run([uopc, small, "-o", artifact])
     start = [uoprun, artifact, "--random", "1"]
     rows = []
     for what, command, moment in (("`uoprun` of a small artifact, to its first result", start, lambda r: r.first),
                                   ("the same, whole process", start, lambda r: r.seconds),
-                                  ("`uoprun` of a small text, compiled in memory", [uoprun, small, "--random", "1"], lambda r: r.seconds),
-                                  ("`uoprun` of the 256³ product's text", [uoprun, gemm, "--random", "1"], lambda r: r.seconds),
-                                  ("`uopc` of the 256³ product to an artifact", [uopc, gemm, "-o", out], lambda r: r.seconds)):
+                                  ("`uoprun` of a small text, compiled in memory", [uoprun, small, "--random", "1", "--no-cache"], lambda r: r.seconds),
+                                  ("`uoprun` of the 256³ product's text", [uoprun, gemm, "--random", "1", "--no-cache"], lambda r: r.seconds),
+                                  ("the same, its object in the cache", [uoprun, gemm, "--random", "1", "--cache", cache], lambda r: r.seconds),
+                                  ("`uopc` of the 256³ product to an artifact", [uopc, gemm, "-o", out, "--no-cache"], lambda r: r.seconds),
+                                  ("the same, its object in the cache", [uopc, gemm, "-o", out, "--cache", cache], lambda r: r.seconds)):
       count = instructions(command)
       rows.append([what, duration(median(command, runs, moment)), f"{count / 1e6:.1f} million" if count else "not counted here"])
   table([f"median of {runs}", "time", "instructions"], rows)

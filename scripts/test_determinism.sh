@@ -16,7 +16,7 @@ again() {  # program, run: in a folder of its own, with other surroundings
   mkdir -p "$dir"
   cp "$source" "$dir/p$run.uop"
   (cd "$dir" && umask "0$((run % 3))2" && env -i "PATH=$PATH" "HOME=$dir" "LANG=$([ $((run % 2)) = 0 ] && echo C || echo C.UTF-8)" "JUNK=$(printf '%*s' $((run * 97)) x)" \
-    "$bin/uopc" "p$run.uop" -o "out$run")
+    "$bin/uopc" "p$run.uop" -o "out$run" --no-cache)
   sums "$dir/out$run"
   rm -rf "$dir"
 }
@@ -32,12 +32,12 @@ echo "${#programs[@]} programs, 20 compiles each: the same bytes"
 # From a dump after each pass of the list.
 for program in "${programs[@]}"; do
   source="testdata/$program.uop"
-  "$bin/uopc" "$source" -o "$work/whole"
-  "$bin/uopc" "$source" -o "$work/x" --dump-after all --dump-dir "$work/dumps"
+  "$bin/uopc" "$source" -o "$work/whole" --no-cache
+  "$bin/uopc" "$source" -o "$work/x" --no-cache --dump-after all --dump-dir "$work/dumps"
   for dump in "$work"/dumps/*.uop; do
     pass=$(basename "$dump" .uop)
     pass=${pass#*-}
-    "$bin/uopc" "$dump" --start-after "$pass" --original "$source" -o "$work/on"
+    "$bin/uopc" "$dump" --start-after "$pass" --original "$source" -o "$work/on" --no-cache
     [ "$(sums "$work/on")" = "$(sums "$work/whole")" ] || { echo "$program: compiled on after $pass it gives other bytes"; exit 1; }
     rm -rf "$work/on"
   done

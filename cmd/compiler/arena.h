@@ -17,7 +17,11 @@ struct ArenaPlan {
   int64_t peak = 0;              // the most that is live at once
 };
 
-// First fit by decreasing size: within a few per cent of the peak on the lifetimes that networks have, and deterministic.
+inline constexpr int64_t kArenaAlign = 64;
+constexpr int64_t arenaBytes(int64_t bytes) { return (bytes + kArenaAlign - 1) / kArenaAlign * kArenaAlign; }
+
+// The smallest block that several ways of placing find; all placements are tried where there are few lifetimes.
+// Deterministic, and near to linear where there are many lifetimes.
 ArenaPlan planArena(std::span<const Lifetime> lifetimes);
 
 }  // namespace uop

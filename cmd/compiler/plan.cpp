@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
-#include "cmd/compiler/arena.h"
+#include "cmd/compiler/call_graph.h"
 #include "cmd/compiler/grid.h"
+#include "cmd/compiler/memory_plan.h"
 #include "ir/functions.h"
 #include "support/hash.h"
 
@@ -16,7 +18,7 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Program& p, const Signature& s) : p_(p), g_(p.graph), functions_(p.graph) {
+  Planner(const Program& p, const Signature& s) : p_(p), g_(p.graph) {
     m_.name = "program";
     m_.arguments = s.arguments;
     m_.buffers = s.buffers;
@@ -26,62 +28,41 @@ class Planner {
   }
 
   Result<ProgramPlan> run() {
-    auto roots = p_.roots();
-    for (NodeId id : cone(g_, roots))
-      if (g_.op(id) == Op::Call) calls_.push_back(id);
     layoutState(m_);
-    findLifetimes();
-    for (NodeId call : calls_)
-      if (auto ok = launch(call); !ok) return std::unexpected(ok.error());
+    const CallGraph calls = callGraphOf(p_);
+    const MemoryLayout memory = planMemory(calls.graph);
+    for (size_t t = 0; t < calls.temps.size(); ++t) offsets_[calls.temps[t]] = memory.offsets[t];
+    m_.memory.arenaBytes = memory.bytes;
+    m_.memory.peakBytes = memory.peak;
+    for (uint32_t v : memory.order) {
+      std::optional<InPlace> merge;
+      if (memory.reuse[v]) merge = calls.slotsOf(g_, v, *memory.reuse[v]);
+      if (auto ok = launch(calls.calls[v], merge); !ok) return std::unexpected(ok.error());
+    }
     placeResults();
     return ProgramPlan{std::move(m_), std::move(sources_)};
   }
 
  private:
+  // A body's function, or that of the body with two of its arguments as one.
   struct Body {
     int64_t kernel;
     cstyle::KernelSource source;   // without its text
     std::vector<int64_t> written;  // slots
   };
-
-  // Whole places only: what the passes put around one does not move its elements.
-  NodeId rootOf(NodeId place) const {
-    while (g_.op(place) == Op::After || g_.op(place) == Op::Reshape) place = g_.src(place, 0);
-    return place;
-  }
+  using BodyKey = std::tuple<NodeId, int64_t, int64_t>;
 
   int64_t bytesOf(NodeId id) const { return g_.elements(id) * byteSize(g_.dtype(id)); }
 
   Place placeOf(NodeId node) const {
-    NodeId root = rootOf(node);
-    int64_t bytes = bytesOf(root), slot = g_.op(root) == Op::Const ? 0 : g_.attr(root, AttrKey::Slot);
+    NodeId root = g_[node].base;
+    int64_t bytes = bytesOf(root), slot = g_.attr(root, AttrKey::Slot);
     switch (g_.op(root)) {
       case Op::Param: return {Base::Argument, argumentOf_.at(slot), 0, bytes};
       case Op::Buffer: return {Base::Buffer, bufferOf_.at(slot), 0, bytes};
       case Op::Alloc: return {Base::Arena, 0, offsets_.at(root), bytes};
       default: internalError(fmt::format("a kernel's place is '{}'", nodeText(g_, root)));
     }
-  }
-
-  void findLifetimes() {
-    std::map<NodeId, Lifetime> lives;
-    auto use = [&](NodeId node, size_t launch) {
-      NodeId root = rootOf(node);
-      if (g_.op(root) != Op::Alloc) return;
-      auto [it, fresh] = lives.try_emplace(root, Lifetime{bytesOf(root), launch, launch});
-      it->second.last = std::max(it->second.last, launch);
-    };
-    for (size_t i = 0; i < calls_.size(); ++i)
-      for (NodeId arg : g_.srcs(calls_[i]).subspan(1)) use(arg, i);
-    for (const ResultDef& r : p_.results)
-      if (isValue(g_.dtype(r.node))) use(r.node, calls_.size());
-    std::vector<Lifetime> list;
-    for (const auto& [root, life] : lives) list.push_back(life);
-    ArenaPlan plan = planArena(list);
-    size_t i = 0;
-    for (const auto& [root, life] : lives) offsets_[root] = plan.offsets[i++];
-    m_.memory.arenaBytes = plan.bytes;
-    m_.memory.peakBytes = plan.peak;
   }
 
   // The label that the program gives, as part of a C name; "" without.
@@ -94,22 +75,23 @@ class Planner {
     return std::string(p_.hasTag(call) ? p_.tag(call) : g_.stringAttr(call, AttrKey::Name));
   }
 
-  // A body's function; bodies whose text is the same share one. Its symbol depends on the text and the label alone, not on
-  // the program around it, and so does what is compiled.
-  Result<const Body*> bodyFor(NodeId call) {
+  // Bodies whose text is the same share a function. Its symbol depends on the text and the label alone, not on the program
+  // around it, and so does what is compiled.
+  Result<const Body*> bodyFor(NodeId call, std::optional<InPlace> merge) {
     NodeId node = g_.src(call, 0);
-    if (auto it = bodies_.find(node); it != bodies_.end()) return &it->second;
-    Excerpt alone = excerpt(g_, node);
+    BodyKey key{node, merge ? merge->read : -1, merge ? merge->written : -1};
+    if (auto it = bodies_.find(key); it != bodies_.end()) return &it->second;
+    Excerpt alone = merge ? mergeArguments(g_, node, *merge) : excerpt(g_, node);
     auto source = cstyle::emitKernel(alone.graph, alone.root, "kernel");
     if (!source) return std::unexpected(source.error());
     for (auto* nodes : {&source->places, &source->scalars, &source->taskBounds})
       for (NodeId& n : *nodes) n = alone.from[n];
-    Body body{static_cast<int64_t>(sources_.size()), *source, functions_.body(node).written};
+    Body body{static_cast<int64_t>(sources_.size()), *source, Functions(alone.graph).of({&alone.root, 1}).written};
     auto [known, fresh] = kernelOfText_.try_emplace(std::move(body.source.text), body.kernel);
     body.kernel = known->second;
     m_.memory.scratchBytesPerThread = std::max(m_.memory.scratchBytesPerThread, source->scratchBytes);
     if (fresh) addKernel(std::move(*source), labelOf(call));
-    return &bodies_.emplace(node, std::move(body)).first->second;
+    return &bodies_.emplace(key, std::move(body)).first->second;
   }
 
   void addKernel(cstyle::KernelSource source, const std::string& label) {
@@ -126,8 +108,8 @@ class Planner {
     return argumentOf_.at(g_.attr(arg, AttrKey::Slot));
   }
 
-  Result<void> launch(NodeId call) {
-    auto body = bodyFor(call);
+  Result<void> launch(NodeId call, std::optional<InPlace> merge) {
+    auto body = bodyFor(call, merge);
     if (!body) return std::unexpected(body.error());
     const cstyle::KernelSource& source = (*body)->source;
     Launch l;
@@ -163,11 +145,9 @@ class Planner {
 
   const Program& p_;
   const Graph& g_;
-  Functions functions_;
   Manifest m_;
   std::vector<cstyle::KernelSource> sources_;
-  std::vector<NodeId> calls_;
-  std::map<NodeId, Body> bodies_;
+  std::map<BodyKey, Body> bodies_;
   std::unordered_map<std::string, int64_t> kernelOfText_;
   std::map<NodeId, int64_t> offsets_;
   std::map<int64_t, int64_t> argumentOf_, bufferOf_;

@@ -23,7 +23,7 @@ std::string nodeProblem(const Graph& g, NodeId id, Form form) {
   if (form == Form::Ranges && hasTrait(g.op(id), trait::Movement)) return "moves elements of a tensor";
   if (form == Form::Ranges && hasTrait(g.op(id), trait::Elementwise) && g.rank(id) > 0) return "has shape " + shapeText(g.shape(id));
   bool kernels = form == Form::Kernels || form == Form::Lowered;
-  if (kernels && (g.op(id) == Op::Reduce || g.op(id) == Op::Stage || g.op(id) == Op::Range ||
+  if (kernels && (g.op(id) == Op::Reduce || g.op(id) == Op::Stage || g.op(id) == Op::Range || g.op(id) == Op::Index ||
                   (hasTrait(g.op(id), trait::Movement) && g.op(id) != Op::Reshape)))
     return "stands outside a kernel";
   return "";

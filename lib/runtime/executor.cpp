@@ -195,6 +195,9 @@ Result<void> Session::Impl::prepareAll() {
   if (auto r = all(m().once, once); !r) return r;
   if (auto r = all(m().launches, launches); !r) return r;
   times.resize(launches.size());
+  // Here rather than between launches, where nothing is allocated.
+  auto parallel = [](const Launch& l) { return l.threads != 1 && (l.grid[0].value > 1 || l.grid[1].value > 1 || l.grid[2].value > 1); };
+  if (std::ranges::any_of(m().once, parallel) || std::ranges::any_of(m().launches, parallel)) pool.start();
   prepared = true;
   return {};
 }

@@ -31,7 +31,7 @@ class ThreadPool {
              const_cast<void*>(static_cast<const void*>(&fn)), limit);
   }
 
-  // Starts the threads now (so that a timed run does not). `run` does it by itself.
+  // Starts the threads now. `run` does it by itself.
   void start();
 
  private:
