@@ -72,6 +72,7 @@ class Rangeifier {
   NodeId buildLoad(NodeId n, const Demand& d);
   NodeId buildStore(NodeId n);
   std::vector<NodeId> orderOf(NodeId dep);
+  bool runsEffects(NodeId closer) const;
   int64_t listOf(const Demand& d) { return g_.list(std::vector<int64_t>(d.index.begin(), d.index.end())); }
   bool isView(NodeId place) const;
   bool isNever(NodeId gate) const { return gate != kNoNode && g_.constInt(gate) == 0; }

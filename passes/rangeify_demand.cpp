@@ -104,6 +104,20 @@ void Rangeifier::want(NodeId n, Demand d) {
 
 void Rangeifier::demandScalar(NodeId n, const Demand& context) { want(n, {{}, kNoNode, context.region, context.loops}); }
 
+// Whether a STAGE or REDUCE writes memory in its loops: then it stands for these effects.
+bool Rangeifier::runsEffects(NodeId closer) const {
+  std::vector<NodeId> todo{g_.src(closer, 0)};
+  std::unordered_set<NodeId> seen;
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    if (g_.open(n).empty() || !seen.insert(n).second) continue;
+    if (hasTrait(g_.op(n), trait::Effect)) return true;
+    todo.insert(todo.end(), g_.srcs(n).begin(), g_.srcs(n).end());
+  }
+  return false;
+}
+
 // What an AFTER waits for. A value outside of loops stands for the effects before it.
 std::vector<NodeId> Rangeifier::orderOf(NodeId dep) {
   bool whole = (hasTrait(g_.op(dep), trait::Effect) && g_.op(dep) != Op::Sink) || g_.op(dep) == Op::Range;
@@ -113,7 +127,8 @@ std::vector<NodeId> Rangeifier::orderOf(NodeId dep) {
   while (!todo.empty()) {
     NodeId n = todo.back();
     todo.pop_back();
-    if (hasTrait(g_.op(n), trait::Effect) && g_.op(n) != Op::Sink) {
+    bool effect = hasTrait(g_.op(n), trait::Effect) && g_.op(n) != Op::Sink;
+    if (effect || (hasTrait(g_.op(n), trait::ClosesRanges) && runsEffects(n))) {
       found.push_back(n);
       continue;
     }

@@ -64,7 +64,6 @@ class FunctionWriter {
   bool fits(NodeId arg, const RandomProgram::Body&, size_t slot);
 
   // random_loops.cpp
-  bool may(KnownFault) const { return shared_.options.knownFaults; }
   Nest nest(size_t most, bool sequential, Dim mostBound = 5);
   NodeId indexFor(const Nest&, Dim n);
   NodeId element(NodeId source, const Nest&);

@@ -24,7 +24,7 @@ NodeId FunctionWriter::viewOf(NodeId place) {
 
 void FunctionWriter::wrote(Place& p, NodeId effect) {
   std::vector<NodeId> deps{effect};
-  if (NodeId x = pool_.any(); rng_.chance(15) && (g_[x].srcCount == 0 || may(KnownFault::ValueDep))) deps.push_back(x);
+  if (NodeId x = pool_.any(); rng_.chance(15)) deps.push_back(x);
   p.effect = effect;
   p.now = g_.after(p.now, deps);
   pool_.add(p.now, isFloat(g_.dtype(p.now)) ? Trust{kPlaceMost, 0, false, true} : Trust{INFINITY});
@@ -98,9 +98,6 @@ void FunctionWriter::callBody(const RandomProgram::Body& body, std::span<const N
     sources.push_back(overlaps ? g_.unary(Op::Detach, args[i]) : args[i]);
   }
   if (std::ranges::count(body.written, true) > 1) return;
-  if (writes && g_.dtype(body.root) != DType::Void && !may(KnownFault::ValueDep) && std::ranges::any_of(cone(g_, sources), [&](NodeId n) {
-        return hasTrait(g_.op(n), trait::Effect) && !g_.open(n).empty();
-      })) return;
   Attrs attrs;
   if (rng_.chance(30)) attrs.set(AttrKey::Name, g_.string("f"));
   NodeId made = g_.make(Op::Call, sources, attrs);

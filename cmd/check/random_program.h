@@ -8,15 +8,7 @@
 
 namespace uop {
 
-// Kinds of program that the compiler is known to get wrong, left out unless asked for: a row goes when its fault does.
-enum class KnownFault : uint8_t { ValueDep, Count };
-inline constexpr std::string_view kKnownFaults[] = {
-    "AFTER that waits for what a loop with effects in it gives",
-};
-static_assert(std::size(kKnownFaults) == static_cast<size_t>(KnownFault::Count));
-
 struct RandomOptions {
-  bool knownFaults = false;
   size_t steps = 16;            // at most, that add to the pool of values
   size_t maxNodes = 400;        // past which none is added
   int64_t maxElements = 256;    // of one value

@@ -78,8 +78,8 @@ void report(const Options& o, const Failed& f) {
   for (int level : levels) {
     auto found = smallestFailure(f.seed, level, o.replay);
     if (!found) continue;
-    fmt::print("seed {}, -O{}, {}: {}\n{}replay: uop_random --one {} --level O{} --max-nodes {} --steps {}{}\n\n", f.seed, level, found->finding.pass, found->finding.what,
-               printProgram(found->program), f.seed, level, o.replay.program.maxNodes, o.replay.program.steps, o.replay.program.knownFaults ? " --known-faults" : "");
+    fmt::print("seed {}, -O{}, {}: {}\n{}replay: uop_random --one {} --level O{} --max-nodes {} --steps {}\n\n", f.seed, level, found->finding.pass, found->finding.what,
+               printProgram(found->program), f.seed, level, o.replay.program.maxNodes, o.replay.program.steps);
     return;
   }
   fmt::print("seed {} failed, but not when tried again\n", f.seed);
@@ -108,7 +108,6 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", o.jobs, "processes")->check(CLI::Range(1u, 256u))->capture_default_str();
   app.add_option("--failures", o.failures, "how many to look for")->capture_default_str();
   app.add_option("--timeout", o.replay.seconds, "seconds for one program, past which it hangs")->check(CLI::Range(1, 100000))->capture_default_str();
-  app.add_flag("--known-faults", o.replay.program.knownFaults, "what is known to fail as well");
   app.add_flag("--print", o.print, "print the programs instead");
   CLI11_PARSE(app, argc, argv);
   if (*one) o.seed = o.one, o.count = 1;

@@ -8,7 +8,10 @@
 
 namespace {
 std::atomic<int64_t> g_allocations{0};
+}  // namespace
 
+#ifndef UOPC_SANITIZED  // whose allocator has to stay
+namespace {
 void* counted(std::size_t bytes, std::size_t alignment) {
   ++g_allocations;
   void* p = alignment <= alignof(std::max_align_t) ? std::malloc(bytes ? bytes : 1) : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -22,6 +25,7 @@ void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#endif
 
 namespace uop {
 namespace {
@@ -52,6 +56,9 @@ Manifest manifest() {
 }
 
 TEST_CASE("executor: nothing is allocated between the first launch and the last") {
+#ifdef UOPC_SANITIZED
+  WARN("skipped in part: allocations are not counted under sanitizers");
+#endif
   auto artifact = Artifact::inMemory(manifest(), [](const KernelInfo&) -> Result<KernelFn> { return &note; });
   REQUIRE(artifact);
   for (int threads : {1, 3}) {
