@@ -48,12 +48,20 @@ def plain_fft(re, im):
   return {"re1": y.real, "im1": y.imag}
 
 
+def plain_scatter(index, rows, size):
+  out = np.zeros((size, rows.shape[1]))
+  np.add.at(out, index, rows)
+  return out
+
+
 PLAIN = {  # a model: its results from its arrays by name, written without the model's layers
   "softmax": lambda a: {"y": plain_softmax(a["x"])},
   "attention": lambda a: plain_attention(a["q"], a["k"], a["v"]),
   "conv_bn_relu": plain_conv_bn_relu,
   "embedding": lambda a: {"rows": a["embedding.weight"][a["tokens"]]},
   "cross_entropy": lambda a: {"loss": -np.log(plain_softmax(a["logits"])[np.arange(len(a["target"])), a["target"]]).mean()},
+  "cross_entropy_gradient": lambda a: {"gradient": (plain_softmax(a["logits"]) - np.eye(a["logits"].shape[1])[a["target"]]) / len(a["target"])},
+  "embedding_gradient": lambda a: {"gradient": plain_scatter(a["tokens"], a["rows"], 12)},
   "bitonic_sort": lambda a: {"sorted": np.sort(a["x"])},
   "histogram": lambda a: {"counts": np.bincount(a["values"], minlength=5)},
   "prefix_sum": lambda a: {"sums": np.cumsum(a["x"], 1)},

@@ -1,7 +1,7 @@
 """Language models: GPT-2 and Llama, over a whole prompt and one token at a time with a KV cache."""
 from attention import attend, cache_at, causal, fused_qkv, heads, merge, rotate
 from model import integers, normal
-from nn import arange, embedding, gather, gelu, layer_norm, linear, rms_norm, silu
+from nn import arange, embedding, gather, gelu, layer_norm, linear, rms_norm, scatter_add, silu
 from registry import register
 
 GPT2_SMALL = dict(vocab=40, width=8, layers=2, count=2)
@@ -115,3 +115,9 @@ def llama_1b_decode(m, size, vocab, width, layers, count, groups, hidden, theta)
 def embed(m, size, vocab, width):
   tokens = m.input("tokens", (size,), integers(0, vocab), "i32")
   m.output("rows", embedding(m, tokens, "embedding", vocab, width))
+
+
+@register(small=dict(size=5, vocab=12, width=6), full=dict(size=512, vocab=30522, width=768))
+def embedding_gradient(m, size, vocab, width):
+  tokens = m.input("tokens", (size,), integers(0, vocab), "i32")
+  m.output("gradient", scatter_add(m, tokens, m.input("rows", (size, width)), vocab))

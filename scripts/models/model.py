@@ -26,10 +26,10 @@ def generate(seed, name, shape, dtype, init):
 
 
 class Body:
-  """The body of a CALL: its first params are the arguments, then a weight each."""
+  """The body of a CALL: its first params are the arguments, then one for each weight and state."""
 
   def __init__(self, args):
-    self.count, self.weights, self.result = args, [], None
+    self.count, self.held, self.effects, self.result = args, [], [], None
 
 
 class Model:
@@ -51,15 +51,25 @@ class Model:
     return self.input(name, (), integers(size // 2, size), "i32", (0, size - 1))
 
   def weight(self, name, shape, init=None):
-    shape = tuple(shape)
-    init = init or normal(1 / math.sqrt(max(math.prod(shape[1:]), 1)))
-    if self.body:
-      self.body.weights.append((self.name(name), shape, init))
-      return Tensor(self.b, self.b.param(self.body.count + len(self.body.weights) - 1, shape, "f32"))
-    return self.buffer(self.name(name), shape, init, True)
+    return self.held(name, tuple(shape), init or normal(1 / math.sqrt(max(math.prod(shape[1:]), 1))), True)
 
   def state(self, name, shape, init=normal()):
-    return self.buffer(self.name(name), tuple(shape), init, False)
+    return self.held(name, tuple(shape), init, False)
+
+  def held(self, name, shape, init, const):
+    if self.body:
+      self.body.held.append((self.name(name), shape, init, const))
+      return Tensor(self.b, self.b.param(self.body.count + len(self.body.held) - 1, shape, "f32"))
+    return self.buffer(self.name(name), shape, init, const)
+
+  def update(self, name, fn, shape, init=normal()):
+    """A state that becomes fn(state) in each run; also an output by its name."""
+    state = self.state(name, shape, init)
+    stored = state.store(fn(state))
+    if self.body:
+      self.body.effects.append(stored)
+    else:
+      self.output(self.name(name), state.after(stored))
 
   def buffer(self, name, shape, init, const):
     assert name not in self.buffers, name
@@ -89,8 +99,11 @@ class Model:
       with self.scope(scope):
         return fn(self, *args)
     body = self.shared_body(kind, fn, args, bool(writes))
-    weights = [self.buffer(f"{self.name(scope)}.{name}", shape, init, True) for name, shape, init in body.weights]
-    result = Tensor(self.b, self.b.call(body.result.h, [x.h for x in (*args, *weights)], kind))
+    held = {f"{self.name(scope)}.{name}": (shape, init, const) for name, shape, init, const in body.held}
+    places = {name: self.buffer(name, *more) for name, more in held.items()}
+    result = Tensor(self.b, self.b.call(body.result.h, [x.h for x in (*args, *places.values())], kind))
+    for name in (name for name in held if not held[name][2]):
+      self.output(name, places[name].after(result))
     return (result, *(args[i].after(result) for i in writes)) if writes else result
 
   def shared_body(self, kind, fn, args, several):
@@ -100,7 +113,8 @@ class Model:
       params = [Tensor(self.b, self.b.param(i, x.shape, x.dtype, bounds=self.bounds.get(id(x.h)))) for i, x in enumerate(args)]
       self.b.tag("")
       result = fn(self, *params)
-      self.body.result = result[0] if several else result
+      result = result[0] if several else result
+      self.body.result = result.after(*self.body.effects) if self.body.effects else result
       self.bodies[key], self.prefix, self.body = self.body, outer, None
       self.b.tag(".".join(outer))
     return self.bodies[key]

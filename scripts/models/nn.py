@@ -29,6 +29,11 @@ def gather(m, table, index):
   return (one_hot(m, index, table.shape[0]).cast(table.dtype).unsqueeze(-1) * table).sum(-2)
 
 
+def scatter_add(m, index, rows, size):
+  """The gradient of gather by its table of `size` rows: row v is the sum of the rows where index is v."""
+  return (one_hot(m, index, size).cast(rows.dtype).unsqueeze(-1) * rows.unsqueeze(-2)).sum(0)
+
+
 # Activations
 def relu(x): return x.maximum(0)
 def sigmoid(x): return ((-x).exp() + 1).recip()
@@ -52,6 +57,11 @@ def cross_entropy(m, logits, target):
   """The mean over rows of -log p[target]."""
   picked = one_hot(m, target, logits.shape[-1]).where(log_softmax(logits), 0)
   return -picked.sum(-1).mean()
+
+
+def cross_entropy_gradient(m, logits, target):
+  """Of that mean, by the logits."""
+  return (softmax(logits) - one_hot(m, target, logits.shape[-1]).cast(logits.dtype)) / logits.shape[0]
 
 
 # Dense
@@ -90,7 +100,7 @@ def rms_norm(m, x, name, eps=1e-5):
 
 
 def batch_norm(m, x, name, train=False, gain=1.0, eps=1e-5):
-  """train: by the statistics of this batch; otherwise by the running ones, folded to one scale and one shift a channel.
+  """train: by the statistics of this batch, towards which the running ones move; otherwise by the running ones, folded to one scale and one shift a channel.
   gain: what the weights are around; below 1 where a residual follows, so that values do not grow with depth."""
   size = x.shape[1:2]
   channels = (*size, 1, 1)
@@ -98,6 +108,10 @@ def batch_norm(m, x, name, train=False, gain=1.0, eps=1e-5):
     weight, bias = m.weight("weight", size, normal(0.1 * gain, gain)), m.weight("bias", size, normal(0.1))
     if train:
       centred, var = moments(x, (0, 2, 3))
+      count = math.prod(x.shape) // size[0]
+      mean, unbiased = x.mean((0, 2, 3)), var.reshape(*size) * (count / max(count - 1, 1))
+      m.update("running_mean", lambda old: old * 0.9 + mean * 0.1, size, normal(0.1))
+      m.update("running_var", lambda old: old * 0.9 + unbiased * 0.1, size, uniform(0.5, 1.5))
       return centred * ((var + eps).rsqrt() * weight.reshape(*channels)) + bias.reshape(*channels)
     mean, var = m.weight("running_mean", size, normal(0.1)), m.weight("running_var", size, uniform(0.5, 1.5))
     scale = weight * (var + eps).rsqrt()

@@ -4,7 +4,8 @@ import math
 from attention import attend, causal, fused_qkv, merge
 from conv import conv2d
 from model import integers
-from nn import arange, cross_entropy, gelu, group_norm, layer_norm, linear, relu, rms_norm, sigmoid, silu, softmax, tanh
+from nn import (arange, cross_entropy, cross_entropy_gradient, gelu, group_norm, layer_norm, linear, relu, rms_norm, sigmoid, silu, softmax,
+                tanh)
 from registry import register
 from tensor import concat, stack
 from vision import conv_bn
@@ -25,6 +26,12 @@ on_rows("rmsnorm", lambda m, x: rms_norm(m, x, "norm"))
 def loss(m, rows, classes):
   logits = m.input("logits", (rows, classes))
   m.output("loss", cross_entropy(m, logits, m.input("target", (rows,), integers(0, classes), "i32")))
+
+
+@register(small=dict(rows=4, classes=7), full=dict(rows=4096, classes=50257), name="cross_entropy_gradient")
+def loss_gradient(m, rows, classes):
+  logits = m.input("logits", (rows, classes))
+  m.output("gradient", cross_entropy_gradient(m, logits, m.input("target", (rows,), integers(0, classes), "i32")))
 
 
 @register(small=dict(rows=5, size=6, out=7), full=dict(rows=1024, size=1024, out=1024))
