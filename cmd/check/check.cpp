@@ -22,43 +22,72 @@ std::optional<Program> readBack(const std::string& text, std::string& problem) {
   return again;
 }
 
-Result<InterpResult> runCompiled(const Program& lowered, const Program& original, const Compilation& compilation, const Arrays& inputs) {
+// A compiled program and what keeps its code.
+struct Loaded {
+  Jitted jitted;
+  std::optional<Session> session;
+};
+
+Result<std::unique_ptr<Loaded>> load(const Program& lowered, const Program& original, const Compilation& compilation, int threads) {
   auto built = build(lowered, original, compilation);
   if (!built) return std::unexpected(built.error());
-  CodegenOptions options;
-  options.cache.enabled = false;  // programs that nobody compiles again
-  auto jitted = jit(std::move(*built), compilation, options);
+  CodegenOptions codegen;
+  codegen.cache.enabled = false;  // programs that nobody compiles again
+  auto jitted = jit(std::move(*built), compilation, codegen);
   if (!jitted) return std::unexpected(jitted.error());
-  auto resolve = [&](const KernelInfo& kernel) -> Result<KernelFn> {
-    auto found = jitted->code->lookup(kernel.symbol);
+  auto out = std::make_unique<Loaded>(std::move(*jitted));
+  auto resolve = [code = out->jitted.code.get()](const KernelInfo& kernel) -> Result<KernelFn> {
+    auto found = code->lookup(kernel.symbol);
     if (!found) return std::unexpected(found.error());
     return reinterpret_cast<KernelFn>(*found);
   };
-  auto artifact = Artifact::inMemory(jitted->manifest, resolve);
+  auto artifact = Artifact::inMemory(out->jitted.manifest, resolve);
   if (!artifact) return std::unexpected(artifact.error());
-  auto session = Session::create(*artifact, {1});
+  auto session = Session::create(*artifact, {threads});
   if (!session) return std::unexpected(session.error());
-  const Manifest& m = session->manifest();
+  out->session = std::move(*session);
+  return out;
+}
+
+Result<void> bindInputs(Session& session, const Arrays& inputs) {
+  const Manifest& m = session.manifest();
   for (const auto& [name, array] : inputs) {
     bool known = std::ranges::find(m.arguments, name, &ArgumentInfo::name) != m.arguments.end() || std::ranges::find(m.buffers, name, &BufferInfo::name) != m.buffers.end();
     if (!known) continue;
     auto tensor = Tensor::zeros(array.dtype, {array.shape.begin(), array.shape.end()});
     if (!tensor) return std::unexpected(tensor.error());
     if (!array.data.empty()) std::memcpy(tensor->data(), array.data.data(), array.data.size());
-    if (auto ok = session->bind(name, std::move(*tensor)); !ok) return std::unexpected(ok.error());
+    if (auto ok = session.bind(name, std::move(*tensor)); !ok) return ok;
   }
-  if (auto ok = session->run(); !ok) return std::unexpected(ok.error());
+  return {};
+}
+
+InterpResult outcome(const Session& session) {
+  const Manifest& m = session.manifest();
   InterpResult out;
   auto keep = [](std::map<std::string, Array>& into, const std::string& name, const Result<Tensor>& t) {
     if (!t) return;
     auto raw = t->raw();
     into[name] = {t->dtype, {t->shape.begin(), t->shape.end()}, {raw.begin(), raw.end()}};
   };
-  for (const ResultInfo& r : m.results) keep(out.results, r.name, session->result(r.name));
-  for (const BufferInfo& b : m.buffers) keep(out.buffers, b.name, session->state(b.name));
+  for (const ResultInfo& r : m.results) keep(out.results, r.name, session.result(r.name));
+  for (const BufferInfo& b : m.buffers) keep(out.buffers, b.name, session.state(b.name));
   for (const ArgumentInfo& a : m.arguments)
-    if (!a.shape.empty()) keep(out.buffers, a.name, session->argument(a.name));
+    if (!a.shape.empty()) keep(out.buffers, a.name, session.argument(a.name));
   return out;
+}
+
+// Runs the code and the interpreter, each with what its last run left; what differs.
+Result<std::string> compareRunning(Session& session, const Program& original, Arrays inputs, const InterpOptions& bounded, int runs) {
+  if (auto ok = bindInputs(session, inputs); !ok) return std::unexpected(ok.error());
+  for (int run = 0; run < runs; ++run) {
+    auto want = interpret(original, inputs, bounded);
+    if (!want) return "";  // what a run left does not suit the next
+    if (auto ok = session.run(); !ok) return std::unexpected(ok.error());
+    if (auto what = compareResults(outcome(session), *want, longestReduction(original)); !what.empty()) return run ? fmt::format("in run {}, {}", run + 1, what) : what;
+    for (auto& [name, array] : want->buffers) inputs[name] = array;
+  }
+  return "";
 }
 
 }  // namespace
@@ -75,20 +104,22 @@ Compilation builtinCompilation(int level) {
 
 PassCheck checkProgram(const Program& program, const Arrays& inputs, const Compilation& compilation, const CheckOptions& options) {
   PassCheck out;
-  auto want = interpret(program, inputs);
+  InterpOptions bounded;
+  bounded.maxSteps = options.maxSteps;
+  auto want = interpret(program, inputs, bounded);
   if (!want) return out;
   int64_t terms = longestReduction(program);
-  auto note = [&](std::string_view pass, std::string what) {
-    if (!out.finding) out.finding = {std::string(pass), std::move(what)};
+  auto note = [&](std::string_view pass, Failure kind, std::string what) {
+    if (!out.finding) out.finding = {std::string(pass), std::move(what), kind};
   };
   auto compare = [&](std::string_view pass, const Program& now) {
     std::string problem, text = printProgram(now);
     auto again = readBack(text, problem);
-    if (!problem.empty()) return note(pass, problem);
-    auto got = interpret(*again, inputs);
-    if (!got) return note(pass, "the interpreter fails after it: " + got.error().message);
+    if (!problem.empty()) return note(pass, Failure::Text, problem);
+    auto got = interpret(*again, inputs, bounded);
+    if (!got) return note(pass, Failure::Faults, "the interpreter fails after it: " + got.error().message);
     out.loads = got->loads, out.ops = got->ops;
-    if (auto what = compareResults(*got, *want, terms); !what.empty()) note(pass, what);
+    if (auto what = compareResults(*got, *want, terms); !what.empty()) note(pass, Failure::Differs, what);
     ++out.passes;
   };
   compare("read", program);
@@ -101,16 +132,18 @@ PassCheck checkProgram(const Program& program, const Arrays& inputs, const Compi
   };
   try {
     auto lowered = PassManager(compilation.pipeline, manage).run(copyOf(program));
-    if (!lowered) return note("pipeline", lowered.error().message), out;
+    if (!lowered) return note("pipeline", Failure::Refused, lowered.error().message), out;
     if (!options.everyPass) compare("the whole pipeline", *lowered);
     if (!options.jit || out.finding) return out;
-    auto got = runCompiled(*lowered, program, compilation, inputs);
-    if (!got) note("jit", got.error().message);
-    else if (auto what = compareResults(*got, *want, terms); !what.empty()) note("jit", what);
+    auto loaded = load(*lowered, program, compilation, options.threads);
+    if (!loaded) return note("jit", Failure::Refused, loaded.error().message), out;
+    auto what = compareRunning(*(*loaded)->session, program, inputs, bounded, options.runs);
+    if (!what) note("jit", Failure::Refused, what.error().message);
+    else if (!what->empty()) note("jit", Failure::Differs, *what);
   } catch (const PassFault& fault) {
-    note(fault.instance, fault.what());
+    note(fault.instance, Failure::Internal, fault.what());
   } catch (const InternalError& error) {
-    note("code generation", error.what());
+    note("code generation", Failure::Internal, error.what());
   }
   return out;
 }

@@ -34,6 +34,8 @@ struct PassCheck {
 struct CheckOptions {
   bool everyPass = true;  // else: the last one alone
   bool jit = false;
+  int runs = 1;           // of the compiled program, each with what the last one left
+  int threads = 1;        // that run it
   uint64_t maxSteps = InterpOptions{}.maxSteps;  // of the interpreter: more is a finding
 };
 

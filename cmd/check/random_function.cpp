@@ -54,7 +54,10 @@ void FunctionWriter::leaves() {
     pool_.leaf(param(pool_.randomType(), shape));
   }
   for (uint64_t i = rng_.below(3); i > 0; --i) pool_.leaf(scalarParam());
-  for (uint64_t i = rng_.below(3); i > 0; --i) places_.push_back({pool_.leaf(newPlace())});
+  for (uint64_t i = rng_.below(3); i > 0; --i) {
+    NodeId place = newPlace();
+    places_.push_back({pool_.add(place, heldBy(place))});  // what an earlier run left may be there
+  }
 }
 
 // The last value, others, what each place holds in the end, or the write itself.

@@ -5,6 +5,8 @@
 
 namespace uop {
 
+inline constexpr double kPlaceMost = 64;  // magnitude of floats that are stored in places
+
 // What the functions of one program share.
 struct RandomProgram {
   Program program;
@@ -47,6 +49,8 @@ class FunctionWriter {
   struct Row;
   static const Row kSteps[];
 
+  // What can be said of the contents of any place.
+  Trust heldBy(NodeId place) const { return isFloat(g_.dtype(place)) ? Trust{kPlaceMost, 0, false, true} : Trust{INFINITY}; }
   void steps(size_t count);
   NodeId param(DType d, std::span<const Dim> shape, bool named = true);
   NodeId scalarParam();
@@ -86,7 +90,5 @@ class FunctionWriter {
   std::vector<Place> places_;
   int64_t slots_ = 0, ranges_ = 0, allocs_ = 0;
 };
-
-inline constexpr double kPlaceMost = 64;  // magnitude of floats that are stored in places
 
 }  // namespace uop

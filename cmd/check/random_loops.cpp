@@ -92,10 +92,9 @@ void FunctionWriter::updateLoop() {
     loops.ranges.push_back(g_.range(loops.bounds.back(), ranges_++, rng_.pick(kAll)));
   }
   NodeId inside = g_.after(p.now, loops.ranges), cell = g_.indexInto(inside, loops.ranges);
-  Trust held = isFloat(d) ? Trust{kPlaceMost, 0, false, true} : Trust{INFINITY};
   ValuePool inner(g_, rng_, shared_.options, true);
   readInto(inner, loops);
-  inner.add(g_.load(cell), held);
+  inner.add(g_.load(cell), heldBy(p.now));
   for (uint64_t i = 1 + rng_.below(3); i > 0; --i) inner.step();
   std::vector<NodeId> parts{cell, inner.tame(inner.values().back(), d, {}, kPlaceMost)};
   if (rng_.chance(30)) parts.push_back(inner.asType(inner.exactValue(), DType::Bool));

@@ -27,7 +27,7 @@ void FunctionWriter::wrote(Place& p, NodeId effect) {
   if (NodeId x = pool_.any(); rng_.chance(15)) deps.push_back(x);
   p.effect = effect;
   p.now = g_.after(p.now, deps);
-  pool_.add(p.now, isFloat(g_.dtype(p.now)) ? Trust{kPlaceMost, 0, false, true} : Trust{INFINITY});
+  pool_.add(p.now, heldBy(p.now));
 }
 
 // A write to a view of a place, perhaps gated, perhaps of what the place holds elsewhere.
@@ -84,7 +84,7 @@ void FunctionWriter::call() {
   if (place) args[0] = place->now, written[0] = true;
   std::vector<Trust> trust;
   for (NodeId a : args) trust.push_back(pool_.trust(a));
-  if (place) trust[0] = isFloat(g_.dtype(args[0])) ? Trust{kPlaceMost, 0, false, true} : Trust{INFINITY};
+  if (place) trust[0] = heldBy(args[0]);
   if (g_.rank(args[0]) == 0) written[0] = false;  // its PARAM is a value
   shared_.bodies.push_back(FunctionWriter(shared_, depth_ + 1).writeBody(args, trust, written));
   callBody(RandomProgram::Body(shared_.bodies.back()), args, place);

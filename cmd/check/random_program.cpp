@@ -22,6 +22,7 @@ Scalar draw(const Graph& g, NodeId n, uint64_t random) {
 
 Program randomProgram(uint64_t seed, const RandomOptions& options) {
   RandomProgram made{{}, Rng(seed), options, 0, {}};
+  if (made.rng.chance(options.largePercent)) made.options.maxElements = options.largeElements;
   made.program.results = FunctionWriter(made, 0).writeProgram();
   return compacted(made.program);
 }

@@ -12,6 +12,8 @@ struct RandomOptions {
   size_t steps = 16;            // at most, that add to the pool of values
   size_t maxNodes = 400;        // past which none is added
   int64_t maxElements = 256;    // of one value
+  unsigned largePercent = 4;    // of programs, whose values may have more
+  int64_t largeElements = 16384;
 };
 
 Program randomProgram(uint64_t seed, const RandomOptions& = {});

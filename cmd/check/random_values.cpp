@@ -48,11 +48,12 @@ void ValuePool::step() {
 DType ValuePool::randomType() { return rng_.pick(kTypes); }
 
 std::vector<Dim> ValuePool::randomShape(size_t mostRank) {
-  constexpr Dim kDims[] = {1, 2, 2, 3, 3, 4, 5, 7, 8};
+  constexpr Dim kDims[] = {1, 2, 2, 3, 3, 4, 5, 7, 8}, kLong[] = {16, 17, 31, 33, 64, 100, 129, 1000, 4097, 9000};
+  bool large = options_.maxElements > 256;
   std::vector<Dim> out;
   int64_t count = 1;
   for (uint64_t rank = rng_.below(mostRank + 1); rank > 0; --rank) {
-    Dim d = rng_.chance(2) ? 0 : rng_.pick(kDims);
+    Dim d = rng_.chance(2) ? 0 : large && rng_.chance(40) ? rng_.pick(kLong) : rng_.pick(kDims);
     if (count * d > options_.maxElements) d = 1;
     count *= d;
     out.push_back(d);

@@ -14,7 +14,7 @@ class Rebuilder {
   std::optional<NodeId> make(NodeId n);
   std::optional<NodeId> replacement(NodeId n);
   NodeId zeros(NodeId n);
-  NodeId leaf(NodeId n);
+  NodeId leaf(NodeId n, NodeId variant);
   Dim resized(Dim d) const { return d == e_.size ? e_.smaller : d; }
   void adapt(NodeId n, std::span<const NodeId> sources, Attrs& attrs);
   std::vector<int64_t> expanded(NodeId n, std::span<const Dim> source);
@@ -34,15 +34,15 @@ NodeId Rebuilder::zeros(NodeId n) {
   return g_.rank(n) > 0 ? g_.expand(g_.reshape(zero, ones), g_.shape(n)) : zero;
 }
 
-NodeId Rebuilder::leaf(NodeId n) {
+NodeId Rebuilder::leaf(NodeId n, NodeId variant) {
   Attrs a;
   a.set(AttrKey::Slot, slot_).set(AttrKey::DTypeKey, static_cast<int64_t>(g_.dtype(n))).set(AttrKey::Shape, g_.list(g_.shape(n)));
-  return g_.make(Op::Param, {}, a.set(AttrKey::Name, g_.string(fmt::format("leaf{}", slot_))));
+  return g_.make(Op::Param, {}, a.set(AttrKey::Name, g_.string(fmt::format("leaf{}{}", slot_, "abcd"[variant]))));
 }
 
 std::optional<NodeId> Rebuilder::replacement(NodeId n) {
   if (e_.to == Edit::kZero) return zeros(n);
-  if (e_.to == Edit::kLeaf) return leaf(n);
+  if (e_.to >= Edit::kLeaf && e_.to < Edit::kZero) return leaf(n, e_.to - Edit::kLeaf);
   return now_[e_.to];
 }
 

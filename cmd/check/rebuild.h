@@ -7,9 +7,9 @@
 namespace uop {
 
 struct Edit {
-  // One node becomes another: an earlier one, `kZero`, or `kLeaf`; kNoNode: none does.
-  static constexpr NodeId kZero = kNoNode - 1;   // zeros of its type
-  static constexpr NodeId kLeaf = kNoNode - 2;   // a PARAM of its type
+  // One node becomes another: an earlier one, `kZero`, or from `kLeaf` on; kNoNode: none does.
+  static constexpr NodeId kZero = kNoNode - 1;        // zeros of its type
+  static constexpr NodeId kLeaves = 4, kLeaf = kNoNode - 1 - kLeaves;  // a PARAM of its type; its name, and so what it is bound to, differs
   NodeId from = kNoNode, to = kNoNode;
   // One node loses these sources.
   NodeId less = kNoNode;

@@ -1,7 +1,10 @@
 #include "cmd/check/replay.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 
+#include "cmd/check/rng.h"
 #include "cmd/check/shrink.h"
 
 namespace uop {
@@ -10,16 +13,31 @@ namespace {
 constexpr uint64_t kMaxSteps = uint64_t{1} << 26;
 constexpr int kSmallSeconds = 5;         // for one attempt to make a hanging program smaller
 constexpr size_t kSlowAttempts = 300;
+constexpr int kShrinkSeconds = 120;
 
-const Compilation& compilationAt(int level) {
-  static std::array<std::optional<Compilation>, 4> all;
+using Values = std::array<int, 4>;
+constexpr std::pair<std::string_view, Values> kDrawn[] = {
+    {"rangeify.max-kernel-nodes", {1, 5, 20, 2000}}, {"fuse.local-bytes", {0, 32, 256, 524288}}, {"fuse.inline-ops", {0, 3, 12, 1000}},
+    {"fuse.max-kernel-nodes", {1, 10, 30, 2000}},    {"fuse.serial-work", {0, 4, 64, 65536}},    {"lower-kernels.block", {0, 2, 3, 4096}}};
+
+// A level's pipeline; past those, options drawn from the seed.
+Compilation compilationAt(int level, uint64_t seed) {
+  static std::array<std::optional<Compilation>, kLevels> all;
   auto& c = all[static_cast<size_t>(level)];
-  if (!c) c = builtinCompilation(level);
-  return *c;
+  if (!c) c = builtinCompilation(std::min(level, 2));
+  Compilation out = *c;
+  if (level < kDrawnLevel) return out;
+  Rng rng(~seed);
+  for (const auto& [option, values] : kDrawn) {
+    auto ok = setOption(out.pipeline, fmt::format("{}={}", option, values[rng.below(values.size())]));
+    if (!ok) internalError(ok.error().message);
+  }
+  return out;
 }
 
 PassCheck checkAt(const Program& p, uint64_t seed, int level, bool jit) {
-  return checkProgram(p, randomInputs(p, seed), compilationAt(level), {true, jit, kMaxSteps});
+  CheckOptions options{.jit = jit, .runs = 2, .threads = seed % 4 == 0 ? 3 : 1, .maxSteps = kMaxSteps};
+  return checkProgram(p, randomInputs(p, seed), compilationAt(level, seed), options);
 }
 
 // The same in another process: the finding as text, kind first.
@@ -57,7 +75,9 @@ std::optional<SmallestFailure> smallestFailure(uint64_t seed, int level, const R
   bool apart = first->kind == Failure::Crash || first->kind == Failure::Hang;
   bool jit = first->pass == "jit" || first->pass == "code generation";
   auto again = [&](const Program& q) { return apart ? findApart(q, seed, level, std::min(kSmallSeconds, options.seconds)) : checkAt(q, seed, level, jit).finding; };
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kShrinkSeconds);
   Program small = shrink(compacted(p), [&](const Program& q) {
+    if (std::chrono::steady_clock::now() > end) return false;
     auto found = again(q);
     return found && found->sameKind(*first);
   }, apart ? kSlowAttempts : 4000);

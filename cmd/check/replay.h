@@ -6,6 +6,9 @@
 
 namespace uop {
 
+// -O0 … -O3, and -O2 with options of its passes drawn from the seed.
+inline constexpr int kLevels = 5, kDrawnLevel = 4;
+
 struct ReplayOptions {
   RandomOptions program;
   int seconds = 60;  // past which a check hangs

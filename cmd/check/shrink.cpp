@@ -34,7 +34,8 @@ std::vector<NodeId> simpler(const Graph& g, NodeId n) {
   if (g[n].srcCount == 0) return out;
   bool value = isValue(g.dtype(n)) && !g[n].place;
   if (value) out.push_back(Edit::kZero);
-  if (value || (isValue(g.dtype(n)) && g.rank(n) > 0)) out.push_back(Edit::kLeaf);
+  if (value || (isValue(g.dtype(n)) && g.rank(n) > 0))
+    for (NodeId k = 0; k < Edit::kLeaves; ++k) out.push_back(Edit::kLeaf + k);
   // Whatever lies below and has the same type; at last its own sources, if their shapes will do.
   NodeId roots[] = {n};
   std::vector<NodeId> below;
@@ -51,7 +52,7 @@ class Shrinker {
  public:
   Shrinker(Program p, const std::function<bool(const Program&)>& fails, size_t attempts) : p_(compacted(p)), fails_(fails), left_(attempts) {}
   Program run() {
-    while (left_ > 0 && (dropResult() || simplifyNodes() || dropSources() || shrinkAxes())) {
+    while (left_ > 0 && (dropResult() || lowerResult() || simplifyNodes() || dropSources() || shrinkAxes())) {
     }
     return std::move(p_);
   }
@@ -71,6 +72,20 @@ class Shrinker {
       Program q = compacted(p_);
       q.results.erase(q.results.begin() + static_cast<long>(i));
       if (accept(compacted(q))) return true;
+    }
+    return false;
+  }
+  // A value on the way to a result in its place, the first on that way first.
+  bool lowerResult() {
+    for (size_t i = 0; i < p_.results.size(); ++i) {
+      NodeId root[] = {p_.results[i].node};
+      std::vector<NodeId> below = cone(p_.graph, root);
+      for (NodeId n : below) {
+        if (n == root[0] || !isValue(p_.graph.dtype(n)) || !p_.graph.open(n).empty() || p_.graph.op(n) == Op::Alloc) continue;
+        Program q = compacted(p_);
+        q.results[i].node = n;
+        if (accept(compacted(q))) return true;
+      }
     }
     return false;
   }

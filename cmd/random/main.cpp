@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <numeric>
 
 #include "cmd/check/replay.h"
 
@@ -19,12 +20,16 @@ struct Options {
   ReplayOptions replay;
 };
 
-// -O levels for the i-th program: all, one, or one after the other.
+// Levels for a program: all, one, or one after the other.
 std::vector<int> levelsOf(const Options& o, uint64_t seed) {
-  if (o.level == "all") return {0, 1, 2, 3};
-  if (o.level == "each") return {static_cast<int>(seed % 4)};
-  return {o.level.back() - '0'};
+  std::vector<int> all(kLevels);
+  std::iota(all.begin(), all.end(), 0);
+  if (o.level == "all") return all;
+  if (o.level == "each") return {all[seed % kLevels]};
+  return {o.level == "drawn" ? kDrawnLevel : o.level.back() - '0'};
 }
+
+std::string levelName(int level) { return level == kDrawnLevel ? "drawn" : fmt::format("O{}", level); }
 
 struct Totals {
   uint64_t programs = 0, passes = 0, compiled = 0, unsuited = 0;
@@ -41,7 +46,7 @@ Word checkSeed(const Options& o, uint64_t seed, bool jit) {
   for (int level : levelsOf(o, seed)) {
     PassCheck c = checkSeed(seed, level, jit, o.replay);
     w.passes += c.passes, w.compiled += jit && c.passes > 0, w.unsuited = c.passes == 0;
-    w.level = static_cast<uint64_t>(level) & 3;
+    w.level = static_cast<uint64_t>(level) & 7;
     if ((w.failed = c.finding.has_value())) break;
   }
   return w;
@@ -78,8 +83,8 @@ void report(const Options& o, const Failed& f) {
   for (int level : levels) {
     auto found = smallestFailure(f.seed, level, o.replay);
     if (!found) continue;
-    fmt::print("seed {}, -O{}, {}: {}\n{}replay: uop_random --one {} --level O{} --max-nodes {} --steps {}\n\n", f.seed, level, found->finding.pass, found->finding.what,
-               printProgram(found->program), f.seed, level, o.replay.program.maxNodes, o.replay.program.steps);
+    fmt::print("seed {}, {}, {}: {}\n{}replay: uop_random --one {} --level {} --max-nodes {} --steps {}\n\n", f.seed, levelName(level), found->finding.pass,
+               found->finding.what, printProgram(found->program), f.seed, levelName(level), o.replay.program.maxNodes, o.replay.program.steps);
     return;
   }
   fmt::print("seed {} failed, but not when tried again\n", f.seed);
@@ -98,15 +103,15 @@ int main(int argc, char** argv) {
   app.add_option("--seed", o.seed, "of the first program")->capture_default_str();
   app.add_option("--count", o.count, "programs")->capture_default_str();
   CLI::Option* one = app.add_option("--one", o.one, "the program of this seed alone")->type_name("SEED");
-  app.add_option("--level", o.level, "O0 … O3; all: every one for each program; each: one after the other")
-      ->check(CLI::IsMember({"O0", "O1", "O2", "O3", "all", "each"}))
+  app.add_option("--level", o.level, "O0 … O3; drawn: O2 with options drawn from the seed; all: every one for each program; each: one after the other")
+      ->check(CLI::IsMember({"O0", "O1", "O2", "O3", "drawn", "all", "each"}))
       ->capture_default_str();
   app.add_option("--jit-every", o.jitEvery, "compile and run every n-th program")->check(CLI::Range(uint64_t{1}, UINT64_MAX))->capture_default_str();
   app.add_flag("--no-jit", o.noJit, "only the interpreter after each pass");
   app.add_option("--max-nodes", o.replay.program.maxNodes, "to which a program grows")->capture_default_str();
   app.add_option("--steps", o.replay.program.steps, "most steps that make a program")->check(CLI::Range(size_t{1}, size_t{100000}))->capture_default_str();
   app.add_option("--jobs", o.jobs, "processes")->check(CLI::Range(1u, 256u))->capture_default_str();
-  app.add_option("--failures", o.failures, "how many to look for")->capture_default_str();
+  app.add_option("--failures", o.failures, "how many to look for")->check(CLI::Range(uint64_t{1}, UINT64_MAX))->capture_default_str();
   app.add_option("--timeout", o.replay.seconds, "seconds for one program, past which it hangs")->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_flag("--print", o.print, "print the programs instead");
   CLI11_PARSE(app, argc, argv);
