@@ -165,6 +165,7 @@ NodeId ValuePool::wholeNumber(int64_t below) {
     found = {add(g_.reduce(x, {}, ReduceOp::Max, static_cast<int64_t>(g_.rank(x))), {INFINITY})};
   }
   NodeId x = rng_.pick(found);
+  if (static_cast<uint64_t>(below) > maxValue(g_.dtype(x))) x = g_.cast(x, DType::Index);
   return g_.binary(Op::FloorMod, x, g_.constInt(g_.dtype(x), below));
 }
 
