@@ -1,7 +1,7 @@
 // canonicalize: what the text leaves implicit becomes explicit. Broadcasts become EXPANDs, gates and alternatives get
 // the shape of their place, `index` arithmetic has `index` constants, a GET of a TUPLE is its item.
+#include "ir/rebuild.h"
 #include "passes/passes.h"
-#include "passes/rebuild.h"
 
 namespace uop {
 namespace {
@@ -38,7 +38,7 @@ NodeId visit(Graph& g, NodeId old, std::span<const NodeId> sources) {
 
 Result<Program> runCanonicalize(Program p, PassContext&) {
   Graph& g = p.graph;
-  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources) { return visit(g, old, sources); });
+  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) { return visit(g, old, sources); });
   retarget(p, now);
   pinEffects(p);
   return p;

@@ -9,7 +9,7 @@
 // Decisions are made on the graph as it was, the graph is rebuilt once a step. The benefit counted is bytes moved, after
 // XLA's priority fusion; the bound on what is computed twice keeps the work of the kernels that of the graph.
 #pragma once
-#include <string>
+#include <numeric>
 
 #include "passes/split_kernels.h"
 
@@ -38,6 +38,32 @@ class LoopChain {
 
  private:
   std::vector<Set> sets_;
+};
+
+// Kernels that have become one, each group going by one of them, and RANGEs that another stands for.
+class Joined {
+ public:
+  explicit Joined(size_t kernels) : parent_(kernels) { std::iota(parent_.begin(), parent_.end(), 0u); }
+
+  uint32_t find(uint32_t k) const {
+    while (parent_[k] != k) k = parent_[k];
+    return k;
+  }
+  // `group` goes by `other` from now on; both are what find() gives.
+  void join(uint32_t group, uint32_t other) { parent_[group] = other; }
+
+  NodeId resolve(NodeId range) const {
+    for (auto it = range_.find(range); it != range_.end(); it = range_.find(range)) range = it->second;
+    return range;
+  }
+  void replace(NodeId range, NodeId by) { range_[range] = by; }
+  void restore(NodeId range) { range_.erase(range); }
+  bool isReplaced(NodeId range) const { return range_.contains(range); }
+  bool replacesAny() const { return !range_.empty(); }
+
+ private:
+  std::vector<uint32_t> parent_;
+  std::unordered_map<NodeId, NodeId> range_;
 };
 
 // What the three steps ask about kernels.

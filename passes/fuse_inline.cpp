@@ -1,7 +1,6 @@
 // fuse, step 1: cheap values are computed again where they are used. Sources come before users, so that what a value costs
 // includes what was inlined into it, and nothing doubles at each step of a chain.
 #include "passes/fuse.h"
-#include "passes/stage_reason.h"
 
 namespace uop {
 namespace {
@@ -153,13 +152,7 @@ void Inliner::run() {
   }
   if (inlined_.empty()) return;
   auto roots = p_.roots();
-  std::vector<NodeId> order = cone(g_, roots, true), now(order.back() + 1, kNoNode), sources;
-  for (NodeId n : order) {
-    sources.clear();
-    for (NodeId s : g_.srcs(n)) sources.push_back(now[s]);
-    now[n] = visit(n, sources, now);
-  }
-  retarget(p_, now);
+  retarget(p_, rebuildNodes(g_, roots, [&](NodeId old, std::span<const NodeId> sources, const auto& now) { return visit(old, sources, now); }));
   pinEffects(p_);
 }
 

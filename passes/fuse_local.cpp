@@ -18,7 +18,6 @@ struct Host {
   LoopChain chain;
   std::unordered_set<NodeId> terms;  // of its products
   std::set<NodeId> writes;
-  bool product = false;
   bool ordered = false;  // its loops may not change places
   bool heavy = false;    // has a reduction, or functions worth keeping
   size_t nodes = 0;
@@ -27,34 +26,24 @@ struct Host {
 
 class Localiser {
  public:
-  Localiser(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p) {}
+  Localiser(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p), joined_(facts_.count()) {}
   void run();
 
  private:
   void findHosts();
-  uint32_t find(uint32_t k) const {
-    while (parent_[k] != k) k = parent_[k];
-    return k;
-  }
-  NodeId resolve(NodeId range) const {
-    for (auto it = range_.find(range); it != range_.end(); it = range_.find(range)) range = it->second;
-    return range;
-  }
   const char* decide(uint32_t k);
   const char* place(uint32_t k, Host& host, const std::vector<NodeId>& reads);
   std::vector<NodeId> agreed(NodeId stage, const Host& host, const std::vector<NodeId>& reads) const;
   bool hoistsAlike(uint32_t k, const Host& host, const std::vector<NodeId>& at, const Tile& tile) const;
   const char* objection(uint32_t k, const Host& host, const LoopChain::Set& loops, int64_t tileBytes, bool whole, const std::vector<NodeId>& reads) const;
-  void rebuild();
   NodeId visit(NodeId old, std::span<const NodeId> sources);
 
   Program& p_;
   Graph& g_;
   const FuseOptions& options_;
   KernelFacts facts_;
-  std::vector<uint32_t> parent_;
+  Joined joined_;
   std::vector<Host> hosts_;
-  std::unordered_map<NodeId, NodeId> range_;     // RANGE of a tile → its user's
   std::unordered_map<NodeId, Tile> tiles_;       // by STAGE
   std::unordered_map<NodeId, const char*> kept_; // STAGE → why it stays global
 };
@@ -66,7 +55,6 @@ void Localiser::findHosts() {
     h.outer = facts_.outer(k);
     h.ordered = g_.op(root) != Op::Stage;
     h.terms = facts_.productTerms(k);
-    h.product = !h.terms.empty();
     for (auto [base, at] : facts_[k].writes) h.writes.insert(base);
     h.nodes = facts_[k].nodes.size();
     h.chain = facts_.hoisted(k);
@@ -75,7 +63,6 @@ void Localiser::findHosts() {
       h.heavy |= g_.op(n) == Op::Reduce || hasTrait(g_.op(n), trait::Transcendental);
     }
     hosts_.push_back(std::move(h));
-    parent_.push_back(k);
   }
 }
 
@@ -84,8 +71,8 @@ std::vector<NodeId> Localiser::agreed(NodeId stage, const Host& host, const std:
   auto ranges = g_.srcs(stage).subspan(1);
   std::vector<NodeId> out(ranges.size(), kNoNode);
   for (size_t i = 0; i < ranges.size(); ++i) {
-    NodeId at = resolve(g_.src(reads[0], i + 1));
-    bool same = std::ranges::all_of(reads, [&](NodeId read) { return resolve(g_.src(read, i + 1)) == at; });
+    NodeId at = joined_.resolve(g_.src(reads[0], i + 1));
+    bool same = std::ranges::all_of(reads, [&](NodeId read) { return joined_.resolve(g_.src(read, i + 1)) == at; });
     bool loop = g_.op(at) == Op::Range && g_.kind(at) == Kind::Loop && std::ranges::find(host.outer, at) != host.outer.end();
     if (same && loop && facts_.bound(at) <= facts_.bound(ranges[i])) out[i] = at;
     if (facts_.bound(ranges[i]) == 1) out[i] = ranges[i];
@@ -100,7 +87,7 @@ const char* Localiser::objection(uint32_t k, const Host& host, const LoopChain::
   if (host.nodes + own.nodes > static_cast<size_t>(options_.maxKernelNodes)) return "the kernel would grow too large";
   if (!facts_.readsSettled(k)) return "it reads what is overwritten later";
   if (operand) return "an operand of a product";
-  if (own.product && !everywhere) return "a product, used at several indices";
+  if (!own.terms.empty() && !everywhere) return "a product, used at several indices";
   if (tileBytes > options_.localBytes) return "too large to stay in a kernel";
   if (loops.empty() && !host.outer.empty() && std::max(host.work, own.work) > options_.serialWork) return "shared by all iterations of its user";
   // A strided innermost loop costs more than a little arithmetic saves.
@@ -150,7 +137,7 @@ const char* Localiser::place(uint32_t k, Host& host, const std::vector<NodeId>& 
   if (!hoistsAlike(k, host, at, tile)) return "its loops nest otherwise";
   if (const char* why = objection(k, host, loops, bytes, tile.axes.empty(), reads)) return why;
   for (size_t i = 0; i < at.size(); ++i)
-    if (at[i] != kNoNode && at[i] != ranges[i] && loops.contains(at[i])) range_[ranges[i]] = at[i];
+    if (at[i] != kNoNode && at[i] != ranges[i] && loops.contains(at[i])) joined_.replace(ranges[i], at[i]);
   tile.gone = tile.axes.empty() && loops.size() == host.outer.size();
   if (loops.size() < host.outer.size()) host.chain.add(loops);
   tiles_[stage] = std::move(tile);
@@ -163,7 +150,7 @@ const char* Localiser::decide(uint32_t k) {
   std::set<uint32_t> users;
   std::vector<NodeId> reads;
   for (uint32_t user : facts_.readers(k)) {
-    users.insert(find(user));
+    users.insert(joined_.find(user));
     for (NodeId read : facts_.reads(user, k)) reads.push_back(read);
   }
   if (users.size() != 1) return "used by several kernels";
@@ -171,18 +158,16 @@ const char* Localiser::decide(uint32_t k) {
   for (const KernelRead& r : facts_[k].reads)
     if (host.writes.contains(r.base)) return "it reads what its user overwrites";
   if (const char* why = place(k, host, reads)) return why;
-  parent_[k] = *users.begin();
+  joined_.join(k, *users.begin());
   host.nodes += hosts_[k].nodes;
   host.work = std::max(host.work, hosts_[k].work);
-  host.product |= hosts_[k].product;
-  host.heavy |= hosts_[k].heavy;
   host.terms.merge(hosts_[k].terms);
   return nullptr;
 }
 
 NodeId Localiser::visit(NodeId old, std::span<const NodeId> sources) {
   Op op = g_.op(old);
-  if (auto it = range_.find(old); it != range_.end()) return resolve(old);
+  if (joined_.isReplaced(old)) return joined_.resolve(old);
   if (op == Op::Stage) {
     auto it = tiles_.find(old);
     if (it == tiles_.end()) {
@@ -212,7 +197,7 @@ void Localiser::run() {
   for (uint32_t k = static_cast<uint32_t>(facts_.count()); k-- > 0;)
     if (const char* why = decide(k)) kept_[facts_[k].roots[0]] = why;
   auto roots = p_.roots();
-  retarget(p_, rebuildNodes(g_, roots, [&](NodeId old, std::span<const NodeId> sources) { return visit(old, sources); }));
+  retarget(p_, rebuildNodes(g_, roots, [&](NodeId old, std::span<const NodeId> sources, const auto&) { return visit(old, sources); }));
 }
 
 }  // namespace

@@ -11,18 +11,10 @@ constexpr size_t kMaxVisits = 4096;  // of kernels, when looking for another way
 
 class Merger {
  public:
-  Merger(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p) {}
+  Merger(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p), joined_(facts_.count()) {}
   void run();
 
  private:
-  uint32_t find(uint32_t k) const {
-    while (parent_[k] != k) k = parent_[k];
-    return k;
-  }
-  NodeId resolve(NodeId range) const {
-    for (auto it = range_.find(range); it != range_.end(); it = range_.find(range)) range = it->second;
-    return range;
-  }
   bool reaches(uint32_t from, uint32_t to) const;
   void setLevels();
   void lift(uint32_t group);
@@ -40,7 +32,7 @@ class Merger {
   Graph& g_;
   const FuseOptions& options_;
   KernelFacts facts_;
-  std::vector<uint32_t> parent_;
+  Joined joined_;
   struct Group {
     std::set<uint32_t> deps;
     size_t nodes;
@@ -51,7 +43,6 @@ class Merger {
     uint64_t level = 0;  // above those of its deps
   };
   std::vector<Group> groups_;                 // by representative
-  std::unordered_map<NodeId, NodeId> range_;
 };
 
 void Merger::setLevels() {
@@ -74,7 +65,7 @@ void Merger::lift(uint32_t group) {
   std::vector<uint32_t> groups{group};
   for (size_t i = 0; i < groups.size(); ++i)
     for (uint32_t u : groups_[groups[i]].users) {
-      uint32_t user = find(u);
+      uint32_t user = joined_.find(u);
       uint64_t level = groups_[groups[i]].level;
       if (user == groups[i] || groups_[user].level > level) continue;
       groups_[user].level = level + 1;
@@ -90,13 +81,13 @@ bool Merger::reaches(uint32_t from, uint32_t to) const {
     if ((k == to || groups_[k].level > groups_[to].level) && seen.insert(k).second) todo.push_back(k);
   };
   for (uint32_t d : groups_[from].deps)
-    if (find(d) != to && find(d) != from) push(find(d));
+    if (joined_.find(d) != to && joined_.find(d) != from) push(joined_.find(d));
   while (!todo.empty()) {
     uint32_t k = todo.back();
     todo.pop_back();
     if (k == to || seen.size() > kMaxVisits) return true;
     for (uint32_t d : groups_[k].deps)
-      if (find(d) != k) push(find(d));
+      if (joined_.find(d) != k) push(joined_.find(d));
   }
   return false;
 }
@@ -108,13 +99,13 @@ bool Merger::agree(uint32_t k, uint32_t other, std::span<const NodeId> index) co
   std::set<NodeId> used;
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (facts_.bound(ranges[i]) == 1) continue;
-    NodeId at = resolve(index[i]);
-    bool loop = std::ranges::any_of(outer, [&](NodeId r) { return resolve(r) == at; });
+    NodeId at = joined_.resolve(index[i]);
+    bool loop = std::ranges::any_of(outer, [&](NodeId r) { return joined_.resolve(r) == at; });
     if (!loop || facts_.bound(at) != facts_.bound(ranges[i]) || !used.insert(at).second) return false;
   }
   if (used.size() != outer.size()) return false;
-  const Group& a = groups_[find(k)];
-  const Group& b = groups_[find(other)];
+  const Group& a = groups_[joined_.find(k)];
+  const Group& b = groups_[joined_.find(other)];
   for (const LoopChain::Set& s : a.chain.sets())
     if (!b.chain.fits(mapped(s, k, index))) return false;
   // A product's loops are tiled for it alone; rows held by the other would be in the way.
@@ -126,7 +117,7 @@ LoopChain::Set Merger::mapped(const LoopChain::Set& loops, uint32_t k, std::span
   auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
   LoopChain::Set out;
   for (size_t i = 0; i < ranges.size(); ++i)
-    if (loops.contains(resolve(ranges[i]))) out.insert(resolve(index[i]));
+    if (loops.contains(joined_.resolve(ranges[i]))) out.insert(joined_.resolve(index[i]));
   return out;
 }
 
@@ -135,18 +126,18 @@ bool Merger::meets(uint32_t a, uint32_t b) const {
   for (uint32_t reader : groups_[a].members)
     for (const KernelRead& r : facts_[reader].reads) {
       auto from = facts_.kernels.kernelOf.find(r.base);
-      if (from == facts_.kernels.kernelOf.end() || find(from->second) != b) continue;
+      if (from == facts_.kernels.kernelOf.end() || joined_.find(from->second) != b) continue;
       if (r.version != r.base || g_.op(r.index) != Op::Index) return false;
       auto ranges = g_.srcs(r.base).subspan(1);
       for (size_t i = 0; i < ranges.size(); ++i)
-        if (facts_.bound(ranges[i]) != 1 && resolve(g_.src(r.index, i + 1)) != resolve(ranges[i])) return false;
+        if (facts_.bound(ranges[i]) != 1 && joined_.resolve(g_.src(r.index, i + 1)) != joined_.resolve(ranges[i])) return false;
     }
   return true;
 }
 
 // Makes one kernel of two groups, if they can be; the i-th axis of k is index[i] in `other`.
 bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
-  uint32_t a = find(k), b = find(other);
+  uint32_t a = joined_.find(k), b = joined_.find(other);
   if (a == b || !agree(k, other, index) || reaches(b, a) || reaches(a, b)) return false;
   auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
   Group from = groups_[a];
@@ -154,11 +145,11 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   for (const LoopChain::Set& s : from.chain.sets()) chain.push_back(mapped(s, k, index));
   std::vector<NodeId> joined;
   for (size_t i = 0; i < ranges.size(); ++i) {
-    NodeId mine = resolve(ranges[i]), theirs = resolve(index[i]);
-    if (facts_.bound(ranges[i]) != 1 && mine != theirs) range_[mine] = theirs, joined.push_back(mine);
+    NodeId mine = joined_.resolve(ranges[i]), theirs = joined_.resolve(index[i]);
+    if (facts_.bound(ranges[i]) != 1 && mine != theirs) joined_.replace(mine, theirs), joined.push_back(mine);
   }
   if (!meets(a, b) || !meets(b, a)) {
-    for (NodeId r : joined) range_.erase(r);
+    for (NodeId r : joined) joined_.restore(r);
     return false;
   }
   Group& to = groups_[b];
@@ -169,7 +160,7 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   to.members.insert(to.members.end(), from.members.begin(), from.members.end());
   to.users.insert(to.users.end(), from.users.begin(), from.users.end());
   to.level = std::max(to.level, from.level);
-  parent_[a] = b;
+  joined_.join(a, b);
   lift(b);
   return true;
 }
@@ -183,7 +174,7 @@ bool Merger::mergeInto(uint32_t k, uint32_t user) {
 
 // Both read some place at the elements that they compute.
 bool Merger::mergeSiblings(uint32_t a, uint32_t b) {
-  if (find(a) == find(b) || groups_[find(a)].product || groups_[find(b)].product) return false;
+  if (joined_.find(a) == joined_.find(b) || groups_[joined_.find(a)].product || groups_[joined_.find(b)].product) return false;
   std::vector<NodeId> mine = facts_.outer(a), theirs = facts_.outer(b);
   auto bounds = [&](const std::vector<NodeId>& loops) {
     std::vector<int64_t> out;
@@ -214,27 +205,18 @@ void Merger::rebuild() {
   std::unordered_set<NodeId> direct;  // INDEX nodes by which a kernel reads what it computes itself
   for (uint32_t k = 0; k < facts_.count(); ++k)
     for (const KernelRead& r : facts_[k].reads)
-      if (auto from = facts_.kernels.kernelOf.find(r.base); from != facts_.kernels.kernelOf.end() && from->second != k && find(from->second) == find(k)) direct.insert(r.index);
+      if (auto from = facts_.kernels.kernelOf.find(r.base); from != facts_.kernels.kernelOf.end() && from->second != k && joined_.find(from->second) == joined_.find(k)) direct.insert(r.index);
   auto roots = p_.roots();
-  std::vector<NodeId> order = cone(g_, roots, true), now(order.back() + 1, kNoNode), sources;
-  for (NodeId n : order) {
-    sources.clear();
-    for (NodeId s : g_.srcs(n)) sources.push_back(now[s]);
-    if (range_.contains(n)) {
-      now[n] = resolve(n);
-    } else if (g_.op(n) == Op::Load && direct.contains(g_.src(n, 0))) {
-      NodeId value = now[g_.src(g_[g_.src(n, 0)].base, 0)];
-      now[n] = sources.size() == 3 ? g_.where(sources[2], value, sources[1]) : value;
-    } else {
-      now[n] = g_.remake(g_, n, sources);
-    }
-  }
-  retarget(p_, now);
+  retarget(p_, rebuildNodes(g_, roots, [&](NodeId old, std::span<const NodeId> sources, const auto& now) {
+    if (joined_.isReplaced(old)) return joined_.resolve(old);
+    if (g_.op(old) != Op::Load || !direct.contains(g_.src(old, 0))) return g_.remake(g_, old, sources);
+    NodeId value = now[g_.src(g_[g_.src(old, 0)].base, 0)];
+    return sources.size() == 3 ? g_.where(sources[2], value, sources[1]) : value;
+  }));
 }
 
 void Merger::run() {
   for (uint32_t k = 0; k < facts_.count(); ++k) {
-    parent_.push_back(k);
     groups_.push_back({facts_[k].deps, facts_[k].nodes.size(), facts_.hoisted(k), facts_.hasProduct(k), {k}});
   }
   setLevels();
@@ -244,7 +226,7 @@ void Merger::run() {
       if (mergeInto(k, user)) break;
   }
   for (const auto& [base, readers] : facts_.kernels.users) siblings(readers, base);
-  if (!range_.empty()) rebuild();
+  if (joined_.replacesAny()) rebuild();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // inline-calls: every CALL becomes its body with arguments in place of PARAMs. Exact, since a body's place not behind an
 // AFTER reads what its argument denotes. ALLOCs and RANGEs of a body are fresh in each call.
+#include "ir/rebuild.h"
 #include "passes/passes.h"
-#include "passes/rebuild.h"
 
 namespace uop {
 namespace {
@@ -68,7 +68,7 @@ class Inliner {
 Result<Program> runInlineCalls(Program p, PassContext& ctx) {
   Graph& g = p.graph;
   Inliner inliner(g, freshIds(g, p.roots()), ctx.options.integer("limit"));
-  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources) {
+  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
     if (inliner.overLimit()) return old;
     if (g.op(old) == Op::Call) return inliner.instantiate(sources[0], sources.subspan(1));
     if (g.op(old) == Op::Get && g.op(g[sources[0]].base) == Op::Tuple && g.dtype(sources[0]) == DType::Tuple) {

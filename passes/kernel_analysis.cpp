@@ -62,7 +62,7 @@ std::vector<std::vector<NodeId>> KernelAnalysis::findRoots(std::span<const NodeI
     }
     std::vector<NodeId> loops;
     for (NodeId r : g_.srcs(n).subspan(1))
-      if (g_.constInt(g_.src(r, 0)) != 1) loops.push_back(r);
+      if (!runsOnce(g_, r)) loops.push_back(r);
     std::ranges::sort(loops);
     auto [it, fresh] = byLoops.try_emplace(loops, out.size());
     if (fresh || loops.empty()) out.push_back({n});

@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "ir/eval.h"
+#include "ir/rebuild.h"
 #include "passes/passes.h"
-#include "passes/rebuild.h"
 #include "passes/reduce_groups.h"
 
 namespace uop {

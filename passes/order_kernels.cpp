@@ -35,7 +35,7 @@ bool safeInPlace(const Graph& g, const Kernel& k, const KernelRead& read) {
     }
     // A loop that the place does not depend on would write it again.
     for (NodeId n : k.nodes)
-      if (g.op(n) == Op::End && !std::ranges::all_of(g.srcs(n).subspan(1), [&](NodeId r) { return ranges.contains(r) || g.constInt(g.src(r, 0)) == 1; })) return false;
+      if (g.op(n) == Op::End && !std::ranges::all_of(g.srcs(n).subspan(1), [&](NodeId r) { return ranges.contains(r) || runsOnce(g, r); })) return false;
   }
   return true;
 }

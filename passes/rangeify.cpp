@@ -1,6 +1,6 @@
 #include "passes/rangeify.h"
 
-#include "passes/rebuild.h"
+#include "ir/rebuild.h"
 #include "passes/stage_reason.h"
 
 namespace uop {

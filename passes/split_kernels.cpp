@@ -20,7 +20,7 @@ void readCopies(Program& p, const std::set<NodeId>& versions) {
   Graph& g = p.graph;
   int64_t nextRange = freshIds(g, p.roots()).range;
   std::unordered_map<NodeId, NodeId> copies;
-  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources) {
+  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
     if (g.op(old) != Op::Load) return g.remake(g, old, sources);
     bool indexed = g.op(g.src(old, 0)) == Op::Index;
     NodeId version = indexed ? g.src(g.src(old, 0), 0) : g.src(old, 0);
@@ -136,14 +136,14 @@ NodeId Splitter::bodyOf(const Kernel& k, std::vector<NodeId>& args) {
   if (k.makesValues(g_))  // a loop of one iteration is none
     for (NodeId root : k.roots)
       for (NodeId r : g_.srcs(root).subspan(1))
-        if (g_.constInt(g_.src(r, 0)) == 1) now[r] = g_.index(0);
+        if (runsOnce(g_, r)) now[r] = g_.index(0);
   for (NodeId n : k.nodes)
     if (!a_.isRoot(n) && !now.contains(n)) now[n] = mapNode(k, n, now);
   if (!k.makesValues(g_)) return mapNode(k, k.roots[0], now);
   std::vector<NodeId> stores, loops, index;
   for (NodeId root : k.roots) {
     index.clear();
-    for (NodeId r : g_.srcs(root).subspan(1)) index.push_back(g_.constInt(g_.src(r, 0)) == 1 ? g_.index(0) : now.at(r));
+    for (NodeId r : g_.srcs(root).subspan(1)) index.push_back(now.at(r));
     NodeId place = now.at(root);
     stores.push_back(g_.store(index.empty() ? place : g_.indexInto(place, index), now.at(g_.src(root, 0))));
   }
@@ -156,7 +156,7 @@ NodeId Splitter::bodyOf(const Kernel& k, std::vector<NodeId>& args) {
 std::vector<NodeId> Splitter::loopOrder(const Kernel& k) const {
   std::vector<NodeId> out;
   for (NodeId r : g_.srcs(k.roots[0]).subspan(1))
-    if (g_.constInt(g_.src(r, 0)) != 1) out.push_back(r);
+    if (!runsOnce(g_, r)) out.push_back(r);
   std::map<NodeId, size_t> inside;
   for (NodeId n : k.nodes)
     if (hasTrait(g_.op(n), trait::ClosesRanges) && !a_.isRoot(n))

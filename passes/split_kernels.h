@@ -10,10 +10,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/rebuild.h"
 #include "passes/passes.h"
-#include "passes/rebuild.h"
 
 namespace uop {
+
+inline bool runsOnce(const Graph& g, NodeId range) { return g.constInt(g.src(range, 0)) == 1; }
 
 struct KernelRead {
   NodeId base;

@@ -7,21 +7,23 @@ namespace {
 
 constexpr std::string_view kKey = "fuse.why=\"";
 
-}  // namespace
-
-NodeId stageBecause(Graph& g, NodeId value, std::span<const NodeId> ranges, Space space, std::string_view reason) {
+NodeId stageWith(Graph& g, NodeId value, std::span<const NodeId> ranges, const Attrs& attrs) {
   std::vector<NodeId> sources{value};
   sources.insert(sources.end(), ranges.begin(), ranges.end());
-  Attrs attrs;
-  attrs.set(AttrKey::SpaceKey, static_cast<int64_t>(space));
-  attrs.dotted = fmt::format("{}{}\"", kKey, reason);
   return g.make(Op::Stage, sources, attrs);
 }
 
+}  // namespace
+
+NodeId stageBecause(Graph& g, NodeId value, std::span<const NodeId> ranges, Space space, std::string_view reason) {
+  Attrs attrs;
+  attrs.set(AttrKey::SpaceKey, static_cast<int64_t>(space));
+  attrs.dotted = fmt::format("{}{}\"", kKey, reason);
+  return stageWith(g, value, ranges, attrs);
+}
+
 NodeId stageLike(Graph& g, NodeId like, NodeId value, std::span<const NodeId> ranges) {
-  std::vector<NodeId> sources{value};
-  sources.insert(sources.end(), ranges.begin(), ranges.end());
-  return g.make(Op::Stage, sources, g.attrsOf(like));
+  return stageWith(g, value, ranges, g.attrsOf(like));
 }
 
 std::string_view stageReason(const Graph& g, NodeId stage) {

@@ -1,9 +1,6 @@
 #include "cmd/check/random_program.h"
 
-#include <cstring>
-
 #include "cmd/check/random_function.h"
-#include "support/hash.h"
 
 namespace uop {
 namespace {
@@ -27,22 +24,6 @@ Program randomProgram(uint64_t seed, const RandomOptions& options) {
   return compacted(made.program);
 }
 
-Arrays randomInputs(const Program& p, uint64_t seed) {
-  Arrays out;
-  for (NodeId n : cone(p.graph, p.roots())) {
-    Op op = p.graph.op(n);
-    if (op != Op::Param && op != Op::Buffer) continue;
-    std::string name = bindingName(p.graph, n);
-    Array a{p.graph.dtype(n), {p.graph.shape(n).begin(), p.graph.shape(n).end()}, {}};
-    size_t size = byteSize(a.dtype);
-    a.data.resize(static_cast<size_t>(p.graph.elements(n)) * size);
-    for (size_t i = 0; i * size < a.data.size(); ++i) {
-      uint64_t bits = toStorage(draw(p.graph, n, hashBytes(name.data(), name.size(), hashMix(seed, i))), a.dtype);
-      std::memcpy(a.data.data() + i * size, &bits, size);
-    }
-    out.emplace(std::move(name), std::move(a));
-  }
-  return out;
-}
+Arrays randomInputs(const Program& p, uint64_t seed) { return drawInputs(p, seed, draw); }
 
 }  // namespace uop

@@ -21,8 +21,8 @@ struct Totals {
 std::vector<std::filesystem::path> programsBelow(const std::vector<std::string>& folders) {
   std::vector<std::filesystem::path> out;
   for (const std::string& folder : folders)
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-      if (entry.path().extension() == ".uop" && entry.path().string().find("malformed") == std::string::npos) out.push_back(entry.path());
+    for (const auto& file : filesBelow(folder, ".uop"))
+      if (file.string().find("malformed") == std::string::npos) out.push_back(file);
   std::ranges::sort(out);
   return out;
 }

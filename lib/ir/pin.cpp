@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "ir/program.h"
+#include "ir/rebuild.h"
 
 namespace uop {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 std::unordered_map<NodeId, std::vector<NodeId>> loopsOfEffects(const Graph& g, std::span<const NodeId> order) {
   std::unordered_map<NodeId, size_t> users;
   for (NodeId n : order)
-    for (NodeId s : g.srcs(n)) ++users[s];
+    for (NodeId s : g.srcs(n))
+      if (hasTrait(g.op(s), trait::Effect)) ++users[s];
   std::unordered_map<NodeId, std::vector<NodeId>> out;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     NodeId n = *it;
@@ -50,21 +51,16 @@ bool hasLooseEffects(const Program& p) { return !looseStores(p.graph, cone(p.gra
 void pinEffects(Program& p) {
   Graph& g = p.graph;
   auto roots = p.roots();
-  std::vector<NodeId> order = cone(g, roots, true);
-  auto missing = looseStores(g, order);
+  auto missing = looseStores(g, cone(g, roots, true));
   if (missing.empty()) return;
-  std::vector<NodeId> now(order.back() + 1, kNoNode), sources;
-  for (NodeId n : order) {
-    sources.clear();
-    for (NodeId s : g.srcs(n)) sources.push_back(now[s]);
-    if (auto it = missing.find(n); it != missing.end()) {
-      std::vector<NodeId> loops;
-      for (NodeId r : it->second) loops.push_back(now[r] == kNoNode ? r : now[r]);
-      sources[0] = pinned(g, sources[0], loops);
-    }
-    now[n] = g.remake(g, n, sources);
-  }
-  retarget(p, now);
+  retarget(p, rebuildNodes(g, roots, [&](NodeId old, std::span<const NodeId> sources, const auto& now) {
+    auto it = missing.find(old);
+    if (it == missing.end()) return g.remake(g, old, sources);
+    std::vector<NodeId> loops, parts(sources.begin(), sources.end());
+    for (NodeId r : it->second) loops.push_back(now[r] == kNoNode ? r : now[r]);
+    parts[0] = pinned(g, parts[0], loops);
+    return g.remake(g, old, parts);
+  }));
 }
 
 }  // namespace uop

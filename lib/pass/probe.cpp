@@ -13,7 +13,7 @@ namespace uop {
 namespace {
 
 // Floats uniform in [-1, 1), integers in min…max or 0…9, as uoprun --random.
-Scalar draw(const Graph& g, NodeId id, uint64_t random) {
+Scalar drawUniform(const Graph& g, NodeId id, uint64_t random) {
   DType d = g.dtype(id);
   if (isFloat(d)) return Scalar::ofDouble(roundTo(static_cast<double>(random >> 40) / (1 << 23) - 1.0, d));
   if (d == DType::Bool) return Scalar::ofInt(static_cast<int64_t>(random >> 63));
@@ -34,7 +34,7 @@ std::string compareMaps(std::string_view kind, const Arrays& got, const Arrays& 
 
 }  // namespace
 
-Arrays drawInputs(const Program& program, uint64_t seed) {
+Arrays drawInputs(const Program& program, uint64_t seed, Scalar (*draw)(const Graph&, NodeId, uint64_t)) {
   const Graph& g = program.graph;
   auto roots = program.roots();
   std::vector<NodeId> inputs = Functions(g).of(roots).params;
@@ -55,6 +55,8 @@ Arrays drawInputs(const Program& program, uint64_t seed) {
   }
   return arrays;
 }
+
+Arrays drawInputs(const Program& program, uint64_t seed) { return drawInputs(program, seed, drawUniform); }
 
 std::string compareResults(const InterpResult& got, const InterpResult& want, int64_t terms) {
   if (auto text = compareMaps("result", got.results, want.results, terms); !text.empty()) return text;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/functions.h"
+#include "schedule/testing.h"
 
 namespace uop {
 namespace {
@@ -22,21 +23,9 @@ const std::string kArrays = R"(%x = PARAM slot=0 dtype=f32 shape=[8,4] name="x"
 %l = RANGE %two id=4 kind=loop
 )";
 
-struct Body {
-  Program program;
-  NodeId node;
-};
+using testing::Body;
 
-Body parsed(const std::string& text) {
-  SourceBuffer source("body.uop", "uop 1\n" + kArrays + text);
-  Diagnostics diags(&source);
-  auto program = readProgram(source, diags);
-  INFO(diags.render());
-  REQUIRE(program);
-  const std::vector<NodeId> roots = program->roots();
-  const NodeId node = roots.size() == 1 ? roots[0] : program->graph.make(Op::Sink, roots);
-  return {std::move(*program), node};
-}
+Body parsed(const std::string& text) { return testing::parsedBody(kArrays + text); }
 
 std::vector<InPlace> pairs(const std::string& text) {
   Body body = parsed(text);

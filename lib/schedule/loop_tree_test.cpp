@@ -4,22 +4,13 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "ir/testing.h"
+#include "schedule/testing.h"
 
 namespace uop {
 namespace {
 
-struct Body {
-  Program program;
-  NodeId node;
-};
-
-Body parsed(const std::string& text) {
-  Program program = testing::read(text);
-  std::vector<NodeId> roots = program.roots();
-  const NodeId node = roots.size() == 1 ? roots[0] : program.graph.make(Op::Sink, roots);
-  return {std::move(program), node};
-}
+using testing::Body;
+using testing::parsedBody;
 
 void outline(const Graph& g, const LoopTree& tree, uint32_t loop, std::string& out) {
   for (const LoopTree::Item& item : tree.loops[loop].body) {
@@ -37,7 +28,7 @@ void outline(const Graph& g, const LoopTree& tree, uint32_t loop, std::string& o
 
 // Reads and writes in order, named by the last letter of the place.
 std::string order(const std::string& text) {
-  Body body = parsed(text);
+  Body body = parsedBody(text);
   auto tree = buildLoopTree(body.program.graph, body.node);
   if (!tree) return tree.error().message;
   std::string out;
@@ -179,7 +170,7 @@ return %f
 }
 
 TEST_CASE("a body in an open loop is refused") {
-  Body body = parsed(kArrays + "%p = INDEX %x %i\n%s = STORE %p %one\n%e = END %s %i\nreturn %e\n");
+  Body body = parsedBody(kArrays + "%p = INDEX %x %i\n%s = STORE %p %one\n%e = END %s %i\nreturn %e\n");
   Graph& g = body.program.graph;
   auto tree = buildLoopTree(g, g.src(body.node, 0));
   REQUIRE(!tree);

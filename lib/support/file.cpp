@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -62,6 +63,14 @@ Result<std::string> readFile(const std::string& path) {
   std::string text(std::istreambuf_iterator<char>(in), {});
   if (in.bad()) return fail(Diag::CannotOpen, path, "it cannot be read");
   return text;
+}
+
+std::vector<fs::path> filesBelow(const std::string& folder, std::string_view extension) {
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().extension() == extension) out.push_back(entry.path());
+  std::ranges::sort(out);
+  return out;
 }
 
 Result<void> writeFileAtomically(const std::string& path, std::string_view data) {

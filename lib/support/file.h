@@ -13,6 +13,9 @@ namespace uop {
 // "-" reads standard input. Errors: Diag::CannotOpen.
 Result<std::string> readFile(const std::string& path);
 
+// Files of one extension (".uop") in a folder and those below it, in order of their paths. Throws what std::filesystem does.
+std::vector<std::filesystem::path> filesBelow(const std::string& folder, std::string_view extension);
+
 // Writes beside `path` and renames; a reader never sees a part. "-" writes standard output. Errors: Diag::CannotWrite.
 Result<void> writeFileAtomically(const std::string& path, std::string_view data);
 

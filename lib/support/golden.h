@@ -1,6 +1,5 @@
 // For tests: files below a folder, and what a test gives against the file that holds what it should.
 #pragma once
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -12,13 +11,7 @@
 
 namespace uop::testing {
 
-inline std::vector<std::filesystem::path> programsIn(const std::string& folder) {
-  std::vector<std::filesystem::path> out;
-  for (const auto& e : std::filesystem::recursive_directory_iterator(folder))
-    if (e.path().extension() == ".uop") out.push_back(e.path());
-  std::ranges::sort(out);
-  return out;
-}
+inline std::vector<std::filesystem::path> programsIn(const std::string& folder) { return filesBelow(folder, ".uop"); }
 
 // UOPC_UPDATE_GOLDEN=1 rewrites what is expected.
 inline void checkGolden(const std::filesystem::path& file, const std::string& got) {

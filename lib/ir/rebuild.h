@@ -1,15 +1,15 @@
-// Rebuilding a program bottom-up: the frame that most passes share.
+// Rebuilding a program bottom-up: the frame that passes share.
 #pragma once
 #include <algorithm>
-#include <functional>
+#include <utility>
 #include <vector>
 
 #include "ir/program.h"
 
 namespace uop {
 
-// Calls visit(old, newSources) for every node that the results reach (CALL bodies too), sources first, and returns the
-// old → new table. `visit` makes nodes in the same graph.
+// Calls visit(old, newSources, now) for every node that the results reach (CALL bodies too), sources first, and returns
+// the old → new table, which `now` is as far as it goes. `visit` makes nodes in the same graph.
 template <class Visit>
 std::vector<NodeId> rebuildNodes(Graph& g, std::span<const NodeId> roots, Visit visit) {
   std::vector<NodeId> order = cone(g, roots, true);
@@ -18,7 +18,7 @@ std::vector<NodeId> rebuildNodes(Graph& g, std::span<const NodeId> roots, Visit 
   for (NodeId id : order) {
     sources.clear();
     for (NodeId s : g.srcs(id)) sources.push_back(now[s]);
-    now[id] = visit(id, std::span<const NodeId>(sources));
+    now[id] = visit(id, std::span<const NodeId>(sources), std::as_const(now));
   }
   return now;
 }
