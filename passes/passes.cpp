@@ -28,11 +28,17 @@ Result<void> checkRules(const PassOptions& options, std::string_view place) {
   return fail(Diag::PipelineError, at, ok.error().message);
 }
 
+Result<void> checkLowerKernels(const PassOptions& options, std::string_view place) {
+  if (options.integer("block") != 1) return {};
+  return fail(Diag::PipelineError, fmt::format("{}.block", place), "blocks of one term sum nothing; expected 0 (no blocks) or at least 2, found 1");
+}
+
 // Options whose type says less than they must be.
 void setChecks(std::vector<PassInfo>& table) {
   for (PassInfo& pass : table) {
     if (pass.name == "simplify") pass.check = checkSimplify;
     if (pass.name == "rules") pass.check = checkRules;
+    if (pass.name == "lower-kernels") pass.check = checkLowerKernels;
   }
 }
 

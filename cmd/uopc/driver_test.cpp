@@ -226,6 +226,20 @@ TEST_CASE("uopc: a pipeline's own rules are applied, counted and checked") {
   CHECK(uopc({input, "--pipeline", pipeline("\"inline-calls\""), "-o", dir / "out"}).err.find("end it with lower-kernels") != std::string::npos);
 }
 
+TEST_CASE("uopc: options of passes are counts, and no sum is cut into single terms") {
+  Folder dir;
+  auto input = dir.write("in.uop", "uop 1\n%x = PARAM slot=0 dtype=bf16 shape=[2]\n%y = REDUCE %x op=ADD n=1\nreturn y=%y\n");
+  auto refused = [&](const char* assignment) {
+    auto o = uopc({input, "--set", assignment, "--emit=uop"});
+    CHECK(o.status == 2);
+    return o.err;
+  };
+  CHECK(refused("lower-kernels.block=1").find("expected 0 (no blocks) or at least 2, found 1") != std::string::npos);
+  CHECK(refused("lower-kernels.block=-5").find("expected an integer of at least 0, found '-5'") != std::string::npos);
+  CHECK(refused("fuse.local-bytes=-1").find("at least 0") != std::string::npos);
+  CHECK(uopc({input, "--set", "lower-kernels.block=2", "--emit=uop"}).status == 0);
+}
+
 TEST_CASE("uopc: pictures") {
   Folder dir;
   auto input = dir.write("in.uop", kSum);

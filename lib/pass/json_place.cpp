@@ -80,7 +80,7 @@ std::string shortJson(const Json& value) {
 }
 
 bool hasType(const Json& value, std::string_view type) {
-  if (type == "int") return value.is_number_integer() && !(value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX);
+  if (type == "int") return value.is_number_unsigned() ? value.get<uint64_t>() <= INT64_MAX : value.is_number_integer() && value.get<int64_t>() >= 0;
   if (type == "bool") return value.is_boolean();
   if (type == "string") return value.is_string();
   if (type == "strings") return value.is_array() && std::ranges::all_of(value, [](const Json& v) { return v.is_string(); });
@@ -88,7 +88,7 @@ bool hasType(const Json& value, std::string_view type) {
 }
 
 std::string_view typeText(std::string_view type) {
-  if (type == "int") return "an integer";
+  if (type == "int") return "an integer of at least 0";
   if (type == "bool") return "true or false";
   if (type == "string") return "a string";
   if (type == "strings") return "a list of strings";

@@ -27,7 +27,7 @@ enum class Form : uint8_t {
 };
 std::string_view formName(Form);
 
-// type: "int", "bool", "string" or "strings" (a JSON array, or in --set a comma-separated list); "rules" for rules in line.
+// type: "int" (a count or a size: at least 0), "bool", "string" or "strings" (a JSON array, or in --set a comma-separated list); "rules" for rules in line.
 // def is JSON text: "0", "false", "\"\"", "[]".
 struct OptionSpec {
   std::string_view name, type, def, help;

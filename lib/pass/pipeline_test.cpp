@@ -79,8 +79,9 @@ TEST_CASE("what is wrong is named with its place and the nearest right name") {
       {R"({"pass": "simplfy"})", "passes[0].pass: there is no pass 'simplfy'; did you mean 'simplify'?"},
       {R"("canonicalise")", "passes[0]: there is no pass 'canonicalise'; did you mean 'canonicalize'?"},
       {R"({"pass": "simplify", "limt": 1})", "passes[0].limt: is not known here; did you mean 'limit'?"},
-      {R"({"pass": "simplify", "limit": "x"})", "passes[0].limit: expected an integer, found \"x\""},
-      {R"({"pass": "simplify", "limit": 1.5})", "passes[0].limit: expected an integer, found 1.5"},
+      {R"({"pass": "simplify", "limit": "x"})", "passes[0].limit: expected an integer of at least 0, found \"x\""},
+      {R"({"pass": "simplify", "limit": 1.5})", "passes[0].limit: expected an integer of at least 0, found 1.5"},
+      {R"({"pass": "simplify", "limit": -1})", "passes[0].limit: expected an integer of at least 0, found -1"},
       {R"({"pass": "simplify", "on": 1})", "passes[0].on: expected true or false, found 1"},
       {R"({"pass": "simplify", "rules": "a"})", "passes[0].rules: expected a list of strings, found \"a\""},
       {R"({"pass": "simplify", "rules": ["a", 1]})", "passes[0].rules: expected a list of strings, found [\"a\",1]"},
@@ -124,7 +125,7 @@ TEST_CASE("--set changes one option of one pass") {
   CHECK(message("simplify") == "--set simplify: expected PASS.option=value");
   CHECK(message("simplfy.limit=1") == "--set simplfy.limit=1: the pipeline 't' has no pass 'simplfy'; did you mean 'simplify'?");
   CHECK(message("simplify.limt=1") == "--set simplify.limt=1: simplify has no option 'limt'; did you mean 'limit'?");
-  CHECK(message("simplify.limit=x") == "--set simplify.limit=x: expected an integer, found 'x'");
+  CHECK(message("simplify.limit=x") == "--set simplify.limit=x: expected an integer of at least 0, found 'x'");
 }
 
 TEST_CASE("forms follow the list") {
