@@ -1,6 +1,7 @@
 // fuse, step 1: cheap values are computed again where they are used. Sources come before users, so that what a value costs
 // includes what was inlined into it, and nothing doubles at each step of a chain.
 #include "passes/fuse.h"
+#include "passes/substitute.h"
 
 namespace uop {
 namespace {
@@ -18,8 +19,6 @@ class Inliner {
   bool pays(uint32_t k) const;
   double workOf(uint32_t k) const;
   NodeId visit(NodeId old, std::span<const NodeId> sources, const std::vector<NodeId>& now);
-  NodeId indexOrNever(NodeId old, std::span<const NodeId> sources);
-  NodeId gatedLoad(NodeId old, std::span<const NodeId> sources, NodeId gate);
   NodeId instance(NodeId stage, std::span<const NodeId> index, NodeId gate, const std::vector<NodeId>& now);
 
   Program& p_;
@@ -95,43 +94,15 @@ double Inliner::workOf(uint32_t k) const {
   return out;
 }
 
-// The value of a STAGE at `index`: its expression with the RANGEs replaced, its loads under the gate as well.
+// The value of a STAGE at `index`, its loads under the gate as well.
 NodeId Inliner::instance(NodeId stage, std::span<const NodeId> index, NodeId gate, const std::vector<NodeId>& now) {
-  std::unordered_map<NodeId, NodeId> to;
-  for (size_t i = 0; i < index.size(); ++i) to[now[g_.src(stage, 1 + i)]] = index[i];
-  NodeId root = now[g_.src(stage, 0)];
-  std::vector<NodeId> todo{root}, sources;
-  while (!todo.empty()) {
-    NodeId n = todo.back();
-    bool load = g_.op(n) == Op::Load;
-    if (to.contains(n) || g_.open(n).empty()) {
-      to.try_emplace(n, n);
-      todo.pop_back();
-      continue;
-    }
-    size_t before = todo.size();
-    for (NodeId s : g_.srcs(n))
-      if (!to.contains(s)) todo.push_back(s);
-    if (todo.size() != before) continue;
-    todo.pop_back();
-    sources.clear();
-    for (NodeId s : g_.srcs(n)) sources.push_back(to.at(s));
-    to[n] = load ? gatedLoad(n, sources, gate) : g_.op(n) == Op::Index ? indexOrNever(n, sources) : g_.remake(g_, n, sources);
+  Substitution to;
+  std::vector<NodeId> ranges;
+  for (size_t i = 0; i < index.size(); ++i) {
+    ranges.push_back(now[g_.src(stage, 1 + i)]);
+    to[ranges.back()] = index[i];
   }
-  return to.at(root);
-}
-
-// kNoNode for an element that is not there: a gate keeps it from being read.
-NodeId Inliner::indexOrNever(NodeId old, std::span<const NodeId> sources) {
-  auto made = g_.tryMake(Op::Index, sources, g_.attrsOf(old));
-  return made ? *made : kNoNode;
-}
-
-NodeId Inliner::gatedLoad(NodeId old, std::span<const NodeId> sources, NodeId gate) {
-  NodeId alt = sources.size() == 3 ? sources[1] : g_.constant(g_.dtype(old), zeroOf(g_.dtype(old)));
-  if (sources[0] == kNoNode) return alt;
-  if (gate == kNoNode) return g_.remake(g_, old, sources);
-  return g_.make(Op::Load, {sources[0], alt, sources.size() == 3 ? g_.binary(Op::And, sources[2], gate) : gate});
+  return substituted(g_, now[g_.src(stage, 0)], ranges, to, gate);
 }
 
 NodeId Inliner::visit(NodeId old, std::span<const NodeId> sources, const std::vector<NodeId>& now) {

@@ -17,6 +17,11 @@ NodeId IndexMath::mul(NodeId x, int64_t c) {
   if (auto a = g_.constInt(x)) return g_.index(*a * c);
   if (c == 1) return x;
   if (c == 0) return g_.index(0);
+  auto a = g_[x].srcCount == 2 ? g_.constInt(g_.src(x, 1)) : std::nullopt;
+  int64_t product = 0;
+  bool scales = a && !__builtin_mul_overflow(*a, c, &product);
+  if (scales && g_.op(x) == Op::Mul) return mul(g_.src(x, 0), product);
+  if (scales && g_.op(x) == Op::Add) return add(mul(g_.src(x, 0), c), g_.index(product));
   return g_.binary(Op::Mul, x, g_.index(c));
 }
 

@@ -18,11 +18,15 @@ std::vector<Rule> castRules() {
       {"cast-back", "(CAST (CAST ?x dtype=?a) dtype=?b)", "?x", {"widens(?x, ?a)", "samedtype(?x, ?b)", "nothalf(?x)"}},
       {"cast-narrow", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"int(?x)", "keepsbits(?a, ?b)"}},
       {"cast-fits", "(CAST (CAST ?x dtype=?a) dtype=?b)", "(CAST ?x dtype=?b)", {"int(?x)", "int(?a)", "nowrap((CAST ?x dtype=?a))"}},
+      // Index arithmetic that a narrower integer did moves out of the cast, to where it is seen.
+      {"cast-sum", "(CAST (ADD ?x ?c:const) dtype=?d)", "(ADD (CAST ?x dtype=?d) (= (CAST ?c dtype=?d)))", {"index(?d)", "int(?x)", "widens(?x, ?d)", "nowrap((ADD ?x ?c))"}},
       {"bitcast-same", "(BITCAST ?x dtype=?d)", "?x", {"samedtype(?x, ?d)"}},
       {"bitcast-int", "(BITCAST ?x dtype=?d)", "(CAST ?x dtype=?d)", {"int(?x)", "int(?d)"}},
       {"bitcast-twice", "(BITCAST (BITCAST ?x dtype=?a) dtype=?b)", "(BITCAST ?x dtype=?b)", {"int(?a)"},
        kFloat},
       {"lt-cast-cast", "(CMPLT (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPLT ?x ?y)", {"samedtype(?x, ?y)", "widens(?x, ?d)", "nothalf(?x)"}},
+      {"lt-cast-fits", "(CMPLT (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPLT ?x ?y)", {"samedtype(?x, ?y)", "int(?x)", "int(?d)", "nowrap((CAST ?x dtype=?d))", "nowrap((CAST ?y dtype=?d))"}},
+      {"ne-cast-fits", "(CMPNE (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPNE ?x ?y)", {"samedtype(?x, ?y)", "int(?x)", "int(?d)", "nowrap((CAST ?x dtype=?d))", "nowrap((CAST ?y dtype=?d))"}},
       {"ne-cast-cast", "(CMPNE (CAST ?x dtype=?d) (CAST ?y dtype=?d))", "(CMPNE ?x ?y)", {"samedtype(?x, ?y)", "widens(?x, ?d)", "nothalf(?x)"}},
   };
 }

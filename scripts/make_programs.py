@@ -7,6 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pro
 import failures  # noqa: E402
 import kernels  # noqa: E402
 import ops  # noqa: E402
+import sums  # noqa: E402
 
-for family in (ops, kernels, failures):
+for family in (ops, kernels, failures, sums):
   family.write()

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cmd/check/random_values.h"
+#include "ir/eval.h"
 
 namespace uop {
 
@@ -103,17 +104,34 @@ NodeId ValuePool::windows(NodeId x, Dim n) {
   return listed(Op::Shrink, AttrKey::Bounds, g_.reshape(cut, rows), std::array<int64_t, 4>{0, n, 0, n});
 }
 
+// 1 … n, or a run of numbers near it, along one axis of `shape`.
+NodeId ValuePool::arange(DType d, std::span<const Dim> shape, size_t axis) {
+  Dim n = shape[axis], line[] = {n};
+  std::vector<Dim> alone(shape.size(), 1);
+  alone[axis] = n;
+  NodeId run = g_.reduce(windows(tensor(d, 1, line), n), {}, ReduceOp::Add, 1);
+  if (rng_.chance(30)) run = g_.binary(Op::Add, run, tensor(d, static_cast<double>(rng_.below(3)), line));
+  if (isSigned(d) && rng_.chance(20)) run = g_.binary(Op::Add, g_.unary(Op::Neg, run), tensor(d, static_cast<double>(n), line));
+  return g_.expand(g_.reshape(run, alone), shape);
+}
+
+// Whether arange along `axis` differs from an index along `other`.
+NodeId ValuePool::missed(std::span<const Dim> shape, size_t axis, size_t other) {
+  DType at = rng_.chance(60) ? DType::I32 : rng_.chance(50) ? DType::I64 : DType::U8;
+  std::vector<Dim> ofIndex(shape.size(), 1);
+  ofIndex[other] = shape[other];
+  NodeId index = asType(fit(ofKind([](DType t) { return isInteger(t); }, at), ofIndex), at);
+  return g_.binary(Op::CmpNe, arange(at, shape, axis), g_.expand(index, shape));
+}
+
 // table[index], written as arange == index under a sum.
 void ValuePool::gather() {
   Dim n = rng_.between(2, 8), count = rng_.between(1, 5), width = rng_.between(1, 4);
-  Dim ofTable[] = {n, 1, width}, ofIndex[] = {1, count, 1}, all[] = {n, count, width}, line[] = {n}, column[] = {n, 1, 1};
+  Dim ofTable[] = {n, 1, width}, all[] = {n, count, width};
   NodeId table = fit(any(), ofTable);
   DType d = g_.dtype(table);
   if (d == DType::Bool) return;
-  DType at = rng_.chance(60) ? DType::I32 : rng_.chance(50) ? DType::I64 : DType::U8;
-  NodeId index = asType(fit(ofKind([](DType t) { return isInteger(t); }, at), ofIndex), at);
-  NodeId arange = g_.reduce(windows(tensor(at, 1, line), n), {}, ReduceOp::Add, 1);
-  NodeId miss = g_.binary(Op::CmpNe, g_.expand(g_.reshape(arange, column), all), g_.expand(index, all));
+  NodeId miss = missed(all, 0, 1);
   Trust t = trust(table);
   t.signless = true;
   if (rng_.chance(60)) return void(keep(g_.reduce(g_.where(miss, tensor(d, 0, all), g_.expand(table, all)), {}, ReduceOp::Add, 1), t));
@@ -121,6 +139,39 @@ void ValuePool::gather() {
   if (t.special) return;
   NodeId hit = g_.cast(g_.binary(Op::CmpNe, miss, tensor(DType::Bool, 1, all)), d);
   keep(g_.reduce(g_.binary(Op::Mul, hit, g_.expand(table, all)), {}, ReduceOp::Add, 1), t);
+}
+
+// Its gradient: rows added up, or their maximum taken, in the element that an index names.
+void ValuePool::scatter() {
+  Dim count = rng_.between(1, 6), n = rng_.between(2, 8), width = rng_.between(1, 3);
+  Dim ofRows[] = {count, 1, width}, all[] = {count, n, width};
+  NodeId rows = fit(any(), ofRows);
+  DType d = g_.dtype(rows);
+  Trust t = with(d, trust(rows).most * static_cast<double>(count), {rows});
+  if (d == DType::Bool || !summable(rows) || t.most > exactLimit(d)) return;
+  t.signless = true;
+  NodeId term = g_.where(missed(all, 1, 0), tensor(d, 0, all), g_.expand(rows, all));
+  keep(g_.reduce(term, {}, ReduceOp::Add, 1), t);
+}
+
+// A sum, or a maximum, of what a comparison of places along two axes lets through: causal masks and windows.
+void ValuePool::masked() {
+  Dim all[] = {rng_.between(1, 24), rng_.between(1, 6)};
+  NodeId x = fit(any(), all);
+  DType d = g_.dtype(x);
+  bool max = d == DType::Bool || !summable(x) || rng_.chance(30);
+  Trust t = with(d, trust(x).most * (max ? 1 : static_cast<double>(all[0])), {x});
+  if (t.most > exactLimit(d) && !max) return;
+  t.special |= max && isFloat(d);
+  t.signless = true;
+  if (max) t.rounded = trust(x).rounded;
+  NodeId k = arange(DType::I32, all, 0), i = arange(DType::I32, all, 1);
+  NodeId keeps = rng_.chance(50) ? g_.binary(Op::CmpLt, k, i) : g_.binary(Op::CmpLt, i, k);
+  if (rng_.chance(30)) keeps = g_.binary(Op::And, keeps, g_.binary(Op::CmpLt, k, g_.binary(Op::Add, i, tensor(DType::I32, 5, all))));
+  ReduceOp op = max ? ReduceOp::Max : ReduceOp::Add;
+  NodeId hidden = filled(d, identityOf(op, d), all);
+  NodeId term = rng_.chance(50) ? g_.where(keeps, x, hidden) : g_.where(g_.binary(Op::CmpNe, keeps, tensor(DType::Bool, 1, all)), hidden, x);
+  keep(g_.reduce(term, {}, op, 1), t);
 }
 
 void ValuePool::prefixSum() {

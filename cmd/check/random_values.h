@@ -86,6 +86,10 @@ class ValuePool {
   void matrix();
   void normalize();
   void gather();
+  void scatter();
+  void masked();
+  NodeId arange(DType d, std::span<const Dim> shape, size_t axis);
+  NodeId missed(std::span<const Dim> shape, size_t axis, size_t other);
   void prefixSum();
   NodeId windows(NodeId x, Dim n);
   NodeId reduceOf(NodeId x, size_t axes);

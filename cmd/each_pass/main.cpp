@@ -1,5 +1,5 @@
 // each_pass FOLDER... [--level N]: every valid program below the folders through the built-in pipelines, interpreted after
-// each pass and read back from each dump; operations and loads must not grow from -O0 to -O1. Prints each problem.
+// each pass and read back from each dump; loads, and loads with operations, must not grow from -O0 to -O1. Prints each problem.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -64,7 +64,8 @@ void check(const std::filesystem::path& path, const std::vector<Compilation>& le
     if (c.passes == 0 && level == 0) ++totals.skipped;
     if (c.finding) problem(level, fmt::format("after {}: {}", c.finding->pass, c.finding->what));
     if (level == 0) first = c;
-    if (level == 1 && (c.loads > first.loads || c.ops > first.ops))
+    // An operation may take the place of a load: a table that is computed where it is read.
+    if (level == 1 && (c.loads > first.loads || c.loads + c.ops > first.loads + first.ops))
       problem(level, fmt::format("loads {} operations {}, at -O0 loads {} operations {}", c.loads, c.ops, first.loads, first.ops));
   }
   ++totals.programs;
