@@ -3,7 +3,8 @@
 
     scripts/test_models.py --uoprun build/bin/uoprun [--device interp --device cpu] [--jobs N] [NAME...]
 
-Some results are also compared with numpy's own functions. The last line is "N passed, N failed".
+Each is also compiled with its results compared after each pass, and the operations of its kernels are held against those of the
+program, with what stands beside uoprun: uopc --verify-each=run, uop_each_pass --work. Some results are also compared with numpy's own functions. The last line is "N passed, N failed".
 """
 import argparse
 import concurrent.futures
@@ -87,6 +88,22 @@ def check_plain(name, model, want):
   return compare(want, plain, zoo.MODELS[name].rtol)
 
 
+# Operations of all kernels, by those of the graph. What is computed again beyond 1.05 is cheap: comparisons and selections of a
+# sorting network, a normalisation inside of a convolution, casts of table indices.
+WORK = {"bitonic_sort": 1.4, "diffusion_block": 1.2, "fft_matrix": 1.1}
+
+
+def check_passes(args, base, name):
+  """What is wrong after a pass, or with the work of the kernels, or ""."""
+  tools = os.path.dirname(os.path.abspath(args.uoprun))
+  for command in ([os.path.join(tools, "uopc"), base + ".uop", "--verify-each=run", "-o", base + ".artifact"],
+                  [os.path.join(tools, "uop_each_pass"), base + ".uop", "--work", str(WORK.get(name, 1.05))]):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=args.timeout)
+    if done.returncode:
+      return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
+  return ""
+
+
 def run(args, base, device, want, rtol, extra=()):
   out = f"{base}.{device}.npz"
   command = [os.path.abspath(args.uoprun), base + ".uop", "--device", device, "--outputs", out, "--threads", "1",
@@ -111,6 +128,8 @@ def check(args, folder, name, calls):
     yield "numpy", wrong
   for device in args.device:
     yield device, run(args, base, device, want, zoo.MODELS[name].rtol)
+  if not calls:
+    yield "passes", check_passes(args, base, name)
 
 
 def check_decode(args, folder, name, calls):

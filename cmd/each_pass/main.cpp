@@ -1,4 +1,4 @@
-// each_pass FOLDER... [--level N]: every valid program below the folders through the built-in pipelines, interpreted after
+// uop_each_pass PATH... [--work RATIO]: every valid program given, or below the folders given, through the built-in pipelines, interpreted after
 // each pass and read back from each dump; loads, and loads with operations, must not grow from -O0 to -O1. Prints each problem.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,11 +18,16 @@ struct Totals {
   size_t programs = 0, passes = 0, problems = 0, skipped = 0;
 };
 
-std::vector<std::filesystem::path> programsBelow(const std::vector<std::string>& folders) {
+std::vector<std::filesystem::path> programsBelow(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> out;
-  for (const std::string& folder : folders)
-    for (const auto& file : filesBelow(folder, ".uop"))
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      out.push_back(path);
+      continue;
+    }
+    for (const auto& file : filesBelow(path, ".uop"))
       if (file.string().find("malformed") == std::string::npos) out.push_back(file);
+  }
   std::ranges::sort(out);
   return out;
 }
@@ -45,7 +50,7 @@ Arrays inputsFor(const std::filesystem::path& path, const Program& program) {
   return out;
 }
 
-void check(const std::filesystem::path& path, const std::vector<Compilation>& levels, Totals& totals) {
+void check(const std::filesystem::path& path, const std::vector<Compilation>& levels, double work, Totals& totals) {
   auto text = readFile(path.string());
   if (!text) return;
   SourceBuffer source(path.string(), std::move(*text));
@@ -67,6 +72,8 @@ void check(const std::filesystem::path& path, const std::vector<Compilation>& le
     // An operation may take the place of a load: a table that is computed where it is read.
     if (level == 1 && (c.loads > first.loads || c.loads + c.ops > first.loads + first.ops))
       problem(level, fmt::format("loads {} operations {}, at -O0 loads {} operations {}", c.loads, c.ops, first.loads, first.ops));
+    if (work > 0 && static_cast<double>(c.ops) > work * static_cast<double>(first.ops))
+      problem(level, fmt::format("operations {}, at -O0 {}: {:.3f} times", c.ops, first.ops, static_cast<double>(c.ops) / static_cast<double>(first.ops)));
   }
   ++totals.programs;
 }
@@ -75,16 +82,18 @@ void check(const std::filesystem::path& path, const std::vector<Compilation>& le
 
 int main(int argc, char** argv) {
   CLI::App app("Checks every pass on every program below folders.");
-  std::vector<std::string> folders;
-  app.add_option("folders", folders)->required()->check(CLI::ExistingDirectory);
+  std::vector<std::string> paths;
+  double work = 0;
+  app.add_option("paths", paths, "programs, and folders of programs")->required()->check(CLI::ExistingPath);
+  app.add_option("--work", work, "operations at -O1 and -O2 may be at most so many times those at -O0; 0: no bound");
   CLI11_PARSE(app, argc, argv);
   std::vector<Compilation> levels;
   for (int level = 0; level < 3; ++level) levels.push_back(builtinCompilation(level));
   Totals totals;
-  auto programs = programsBelow(folders);
+  auto programs = programsBelow(paths);
   for (size_t i = 0; i < programs.size(); ++i) {
     if (isatty(1)) fmt::print("\r{}/{} ", i, programs.size()), std::fflush(stdout);
-    check(programs[i], levels, totals);
+    check(programs[i], levels, work, totals);
   }
   fmt::print("{} programs, {} skipped, {} runs after passes compared, {} problems\n", totals.programs, totals.skipped, totals.passes, totals.problems);
   return totals.problems == 0 && totals.programs > 0 ? 0 : 1;
