@@ -202,8 +202,7 @@ void Emitter::node(NodeId n) {
     return;
   }
   if (!hasTrait(op, trait::Elementwise)) return;
-  const bool arithmetic = isFloat(g.dtype(n)) && (info(op).rule == TypeRule::Number || info(op).rule == TypeRule::Float || info(op).rule == TypeRule::NumberOrBool);
-  if (arithmetic && op != Op::Neg) out_.flops = plus(out_.flops, iterations_[p.tree.levels[n]]);
+  if (isFlop(op, g.dtype(n))) out_.flops = plus(out_.flops, iterations_[p.tree.levels[n]]);
   define(n, spell_.expression(n));
 }
 

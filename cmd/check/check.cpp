@@ -22,18 +22,28 @@ std::optional<Program> readBack(const std::string& text, std::string& problem) {
   return again;
 }
 
+// What the manifest says of the arithmetic in the emitted loops against what the interpreter did: loops whose bounds are not
+// constant count with the greatest.
+std::string compareWork(const Manifest& manifest, const Program& lowered, uint64_t done) {
+  uint64_t said = 0;
+  for (const Launch& l : manifest.launches) said += static_cast<uint64_t>(l.flops.value);
+  const Graph& g = lowered.graph;
+  auto nodes = cone(g, lowered.roots(), true);
+  bool fixed = std::ranges::none_of(nodes, [&](NodeId n) { return g.op(n) == Op::Range && !g.constInt(g.src(n, 0)); });
+  if (said == done || (!fixed && said > done)) return "";
+  return fmt::format("the manifest says {} FLOPs, the interpreter counts {}", said, done);
+}
+
 // A compiled program and what keeps its code.
 struct Loaded {
   Jitted jitted;
   std::optional<Session> session;
 };
 
-Result<std::unique_ptr<Loaded>> load(const Program& lowered, const Program& original, const Compilation& compilation, int threads) {
-  auto built = build(lowered, original, compilation);
-  if (!built) return std::unexpected(built.error());
+Result<std::unique_ptr<Loaded>> load(Built built, const Compilation& compilation, int threads) {
   CodegenOptions codegen;
   codegen.cache.enabled = false;  // programs that nobody compiles again
-  auto jitted = jit(std::move(*built), compilation, codegen);
+  auto jitted = jit(std::move(built), compilation, codegen);
   if (!jitted) return std::unexpected(jitted.error());
   auto out = std::make_unique<Loaded>(std::move(*jitted));
   auto resolve = [code = out->jitted.code.get()](const KernelInfo& kernel) -> Result<KernelFn> {
@@ -118,7 +128,7 @@ PassCheck checkProgram(const Program& program, const Arrays& inputs, const Compi
     if (!problem.empty()) return note(pass, Failure::Text, problem);
     auto got = interpret(*again, inputs, bounded);
     if (!got) return note(pass, Failure::Faults, "the interpreter fails after it: " + got.error().message);
-    out.loads = got->loads, out.ops = got->ops;
+    out.loads = got->loads, out.ops = got->ops, out.flops = got->flops;
     if (auto what = compareResults(*got, *want, terms); !what.empty()) note(pass, Failure::Differs, what);
     ++out.passes;
   };
@@ -134,8 +144,13 @@ PassCheck checkProgram(const Program& program, const Arrays& inputs, const Compi
     auto lowered = PassManager(compilation.pipeline, manage).run(copyOf(program));
     if (!lowered) return note("pipeline", Failure::Refused, lowered.error().message), out;
     if (!options.everyPass) compare("the whole pipeline", *lowered);
+    bool emits = std::ranges::any_of(compilation.pipeline.steps, [](const PassStep& s) { return s.pass->leaves == Form::Lowered; });  // one may stop earlier
+    if (out.finding || !emits) return out;
+    auto built = build(*lowered, program, compilation);
+    if (!built) return note("emit", Failure::Refused, built.error().message), out;
+    if (auto what = compareWork(built->plan.manifest, *lowered, out.flops); !what.empty()) note("emit", Failure::Differs, what);
     if (!options.jit || out.finding) return out;
-    auto loaded = load(*lowered, program, compilation, options.threads);
+    auto loaded = load(std::move(*built), compilation, options.threads);
     if (!loaded) return note("jit", Failure::Refused, loaded.error().message), out;
     auto what = compareRunning(*(*loaded)->session, program, inputs, bounded, options.runs);
     if (!what) note("jit", Failure::Refused, what.error().message);

@@ -28,7 +28,7 @@ struct Finding {
 struct PassCheck {
   std::optional<Finding> finding;
   size_t passes = 0;                // run and compared
-  uint64_t loads = 0, ops = 0;      // as the interpreter counts them in the last program
+  uint64_t loads = 0, ops = 0, flops = 0;  // as the interpreter counts them in the last program
 };
 
 struct CheckOptions {

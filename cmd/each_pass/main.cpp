@@ -1,5 +1,6 @@
 // uop_each_pass PATH... [--work RATIO]: every valid program given, or below the folders given, through the built-in pipelines, interpreted after
-// each pass and read back from each dump; loads, and loads with operations, must not grow from -O0 to -O1. Prints each problem.
+// each pass and read back from each dump; loads, and loads with operations, must not grow from -O0 to -O1; the manifest must count
+// the FLOPs that the interpreter does. Prints each problem.
 #include <fmt/format.h>
 #include <unistd.h>
 

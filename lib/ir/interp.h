@@ -31,6 +31,7 @@ struct InterpResult {
   std::map<std::string, Array> results;        // void results give none
   std::map<std::string, Array> buffers;        // final contents of BUFFERs, and of PARAMs that were written
   uint64_t loads = 0;                          // elements read from memory
+  uint64_t flops = 0;                          // arithmetic on floats: isFlop(), and reduction steps
   uint64_t ops = 0;                            // element-wise operations on data (not on indices and gates, nor selections by these) and reduction steps
 };
 

@@ -23,6 +23,7 @@ void Frame::evalScalar(NodeId n) {
   for (size_t i = 0; i < srcs.size(); ++i) s[i] = scalar(srcs[i]);
   scalars_[n] = fns_[n](s[0], s[1], s[2]);
   m_.out->ops += m_.planner.isData(n);
+  m_.out->flops += isFlop(g_.op(n), g_.dtype(n));
 }
 
 void Frame::evalElementwise(NodeId n) {
@@ -62,6 +63,7 @@ void Frame::evalElementwise(NodeId n) {
     o = fn(a, b, c);
   }
   if (m_.planner.isData(n)) m_.out->ops += static_cast<uint64_t>(count);
+  if (isFlop(g_.op(n), g_.dtype(n))) m_.out->flops += static_cast<uint64_t>(count);
   values_[n] = {Layout::dense(shape), std::move(out), nullptr};
 }
 
@@ -132,6 +134,7 @@ void Frame::evalReduce(NodeId n) {
     for (int64_t r = 0; r < repeats; ++r)
       for (uint64_t& a : acc) a = fn(a, in[static_cast<size_t>(p.next())], 0);
     m_.out->ops += static_cast<uint64_t>(repeats * count);
+    if (isFloat(g_.dtype(n))) m_.out->flops += static_cast<uint64_t>(repeats * count);
     if (v.root) m_.out->loads += static_cast<uint64_t>(repeats * count);
   };
   if (plan_->loops.contains(n)) {
@@ -139,6 +142,7 @@ void Frame::evalReduce(NodeId n) {
       if (g_.rank(x) > 0) return addAll(1);
       acc[0] = fn(acc[0], scalar(x), 0);
       ++m_.out->ops;
+      m_.out->flops += isFloat(g_.dtype(n));
     });
   } else if (g_.rank(x) == 0) {
     acc[0] = scalar(x);

@@ -73,6 +73,11 @@ struct OpInfo {
 const OpInfo& info(Op);
 inline std::string_view name(Op op) { return info(op).name; }
 inline bool hasTrait(Op op, uint16_t t) { return (info(op).traits & t) != 0; }
+// Arithmetic on floats, as counted in FLOPs: NEG is none.
+inline bool isFlop(Op op, DType result) {
+  TypeRule rule = info(op).rule;
+  return isFloat(result) && op != Op::Neg && (rule == TypeRule::Number || rule == TypeRule::Float || rule == TypeRule::NumberOrBool);
+}
 std::optional<Op> opByName(std::string_view);
 std::span<const std::string_view> opNames();  // by Op's value
 
