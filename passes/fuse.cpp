@@ -136,6 +136,7 @@ LoopChain::Set LoopChain::fitting(Set wanted) const {
 Result<Program> runFuse(Program p, PassContext& ctx) {
   FuseOptions options{ctx.options.integer("local-bytes"), ctx.options.integer("inline-ops"), ctx.options.integer("max-kernel-nodes"), ctx.options.integer("serial-work")};
   fuseInline(p, options);
+  if (options.inlineOps > 0) fuseStencil(p, options);
   fuseLocal(p, options);
   fuseMerge(p, options);
   remarkStages(p, "kept", ctx);

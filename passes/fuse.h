@@ -1,6 +1,7 @@
 // fuse decides what becomes memory. rangeify left a STAGE wherever users disputed how a value is indexed; each that says
 // why (stage_reason.h) is now
 //   inlined     computed again in each user: cheap arithmetic that moves fewer bytes so,
+//   blocked     kept inside its one user's kernel, a block of rows and its margins at a time (a stencil's input),
 //   local       kept inside its one user's kernel, for a block of the loops on which all reads agree (the row of a softmax),
 //   merged      a further result of a kernel that runs over the same loops,
 //   global      memory between kernels, with the reason for that.
@@ -23,6 +24,7 @@ struct FuseOptions {
 };
 
 void fuseInline(Program&, const FuseOptions&);
+void fuseStencil(Program&, const FuseOptions&);
 void fuseLocal(Program&, const FuseOptions&);
 void fuseMerge(Program&, const FuseOptions&);
 
@@ -66,7 +68,7 @@ class Joined {
   std::unordered_map<NodeId, NodeId> range_;
 };
 
-// What the three steps ask about kernels.
+// What the steps ask about kernels.
 class KernelFacts {
  public:
   KernelFacts(const Program&);

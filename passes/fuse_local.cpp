@@ -1,4 +1,4 @@
-// fuse, step 2: values that one kernel alone reads stay inside it. Users come before sources, so that a tile's own reads
+// fuse, step 3: values that one kernel alone reads stay inside it. Users come before sources, so that a tile's own reads
 // count as its user's.
 #include "passes/fuse.h"
 #include "passes/stage_reason.h"

@@ -1,4 +1,4 @@
-// fuse, step 3: kernels over the same loops become one with several results. A value that a user reads at the very element
+// fuse, step 4: kernels over the same loops become one with several results. A value that a user reads at the very element
 // that it computes is then no memory access; siblings that read the same places read them once.
 #include "passes/fuse.h"
 

@@ -58,6 +58,32 @@ NodeId ValuePool::window(NodeId x) {
   return g_.make(Op::Shrink, sources, Attrs().set(AttrKey::Bounds, g_.list(bounds)));
 }
 
+// x moved along an axis, zeros coming in.
+NodeId ValuePool::shifted(NodeId x, size_t axis, int64_t by) {
+  std::vector<int64_t> pad, bounds;
+  for (size_t i = 0; i < g_.rank(x); ++i) {
+    int64_t before = i == axis ? std::max<int64_t>(by, 0) : 0, after = i == axis ? std::max<int64_t>(-by, 0) : 0;
+    pad.insert(pad.end(), {before, after});
+    bounds.insert(bounds.end(), {after, after + g_.shape(x)[i]});
+  }
+  return listed(Op::Shrink, AttrKey::Bounds, listed(Op::Pad, AttrKey::PadKey, x, pad), bounds);
+}
+
+// Steps that each combine an element with its neighbours.
+void ValuePool::stencil() {
+  Dim shape[] = {rng_.between(1, 80), rng_.between(1, 4)};
+  NodeId x = fit(any(), shape);
+  Trust t = trust(x);
+  size_t axis = rng_.chance(80) ? 0 : 1;
+  for (uint64_t steps = 1 + rng_.below(4); steps > 0; --steps) {
+    NodeId near = shifted(x, axis, rng_.between(-2, 2)), far = shifted(x, axis, rng_.between(-3, 3));
+    x = g_.binary(Op::Max, g_.binary(Op::Max, near, x), far);
+    if (rng_.chance(30)) x = g_.binary(Op::Max, x, shifted(x, 1 - axis, 1));
+  }
+  t.signless = true;
+  keep(x, t);
+}
+
 // Axes merged, split, dropped and added.
 NodeId ValuePool::reshaped(NodeId x) {
   std::vector<Dim> to(g_.shape(x).begin(), g_.shape(x).end());

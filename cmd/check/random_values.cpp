@@ -33,7 +33,7 @@ const ValuePool::Row ValuePool::kSteps[] = {
     {&ValuePool::move, 24, false},     {&ValuePool::pad, 5, false},           {&ValuePool::expand, 5, false},   {&ValuePool::load, 2, false},
     {&ValuePool::stage, 3, false},     {&ValuePool::reduce, 14, false},       {&ValuePool::broadcastBack, 5, false}, {&ValuePool::squares, 2, false},
     {&ValuePool::matrix, 4, false},    {&ValuePool::normalize, 4, false},     {&ValuePool::gather, 3, false},   {&ValuePool::prefixSum, 2, false},
-    {&ValuePool::scatter, 3, false},   {&ValuePool::masked, 3, false}};
+    {&ValuePool::scatter, 3, false},   {&ValuePool::masked, 3, false},        {&ValuePool::stencil, 3, false}};
 
 void ValuePool::step() {
   unsigned all = 0;

@@ -76,6 +76,8 @@ class ValuePool {
   NodeId window(NodeId x);
   NodeId reshaped(NodeId x);
   void pad();
+  void stencil();
+  NodeId shifted(NodeId x, size_t axis, int64_t by);
   void expand();
   void load();
   void stage();
