@@ -153,13 +153,18 @@ Result<NpyHeader> parseNpyHeader(std::string_view data, std::string_view name) {
   return header;
 }
 
+Result<void> checkNpySize(const NpyHeader& header, uint64_t fileBytes, std::string_view name) {
+  uint64_t bytes = *byteCount(header.dtype, header.shape), found = fileBytes - header.dataOffset;
+  if (found == bytes) return {};
+  return fail(Diag::BadFile, name, fmt::format("{} {} takes {} bytes, found {}", uop::name(header.dtype), shapeText(header.shape), bytes, found));
+}
+
 Result<Tensor> parseNpy(std::string_view data, std::string_view name) {
   auto header = parseNpyHeader(data, name);
   if (!header) return std::unexpected(header.error());
+  if (auto ok = checkNpySize(*header, data.size(), name); !ok) return std::unexpected(ok.error());
   std::string_view body = data.substr(header->dataOffset);
-  uint64_t bytes = *byteCount(header->dtype, header->shape);
-  if (body.size() != bytes)
-    return fail(Diag::BadFile, name, fmt::format("{} {} takes {} bytes, found {}", uop::name(header->dtype), shapeText(header->shape), bytes, body.size()));
+  uint64_t bytes = body.size();
   auto tensor = Tensor::zeros(header->dtype, header->shape);
   if (!tensor) return tensor;
   if (header->fortranOrder) {

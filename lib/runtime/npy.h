@@ -20,6 +20,9 @@ struct NpyHeader {
 // dtype that is no DType, object arrays among them, a bad shape).
 Result<NpyHeader> parseNpyHeader(std::string_view data, std::string_view name);
 
+// Whether a file of so many bytes, the header's among them, is what the header says. Errors: Diag::BadFile.
+Result<void> checkNpySize(const NpyHeader&, uint64_t fileBytes, std::string_view name);
+
 // A whole .npy file, converted to row-major little-endian. Errors: those of the header, and a size that does not fit the shape.
 Result<Tensor> parseNpy(std::string_view data, std::string_view name);
 

@@ -12,6 +12,7 @@ namespace uop {
 namespace {
 
 constexpr uint64_t kDeflateLimit = 1032;  // the most bytes that one deflated byte gives
+constexpr size_t kLongestHeader = (1 << 20) + (1 << 16);  // what must do to read one
 constexpr zip_uint16_t kFirstDosDate = 0x21;  // 1980-01-01, the first date a zip can hold
 
 // An archive that is thrown away (not written) at the end.
@@ -38,12 +39,19 @@ Result<std::string> readEntry(zip_t* archive, zip_uint64_t index, std::string_vi
   std::unique_ptr<zip_file_t, decltype(&zip_fclose)> file(zip_fopen_index(archive, index, 0), &zip_fclose);
   if (!file) return fail(Diag::BadFile, label, zip_strerror(archive));
   std::string data;
-  // Grows with what really comes, as `size` is only a claim.
+  // Grows with what really comes, as `size` is only a claim; what its header does not account for is not inflated.
   char buffer[1 << 16];
+  bool begins = true;
   for (zip_int64_t n; (n = zip_fread(file.get(), buffer, sizeof buffer)) != 0;) {
     if (n < 0) return fail(Diag::BadFile, label, zip_file_strerror(file.get()));
     if (data.size() + static_cast<size_t>(n) > stat.size) return fail(Diag::BadFile, label, "the entry is longer than it claims");
     data.append(buffer, static_cast<size_t>(n));
+    if (!begins) continue;
+    auto header = parseNpyHeader(data, label);
+    if (!header && data.size() > kLongestHeader) return std::unexpected(header.error());
+    if (!header) continue;
+    if (auto ok = checkNpySize(*header, stat.size, label); !ok) return std::unexpected(ok.error());
+    begins = false;
   }
   if (data.size() != stat.size) return fail(Diag::BadFile, label, "the entry is cut off");
   return data;
