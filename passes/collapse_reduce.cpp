@@ -53,7 +53,7 @@ std::vector<TermLimit> Collapser::limitsOf(NodeId x, NodeId r, ReduceOp op) {
   for (const TermGuard& guard : guards_.find(x, op)) {
     bool sameMaximum = guard.maximum == kNoNode || !g_.isOpen(guard.maximum, r);
     if (!g_.isOpen(guard.condition, r) || !sameMaximum) continue;
-    if (auto limit = affine_.solve(guard.condition, guard.when, r)) out.push_back({guard, *limit});
+    if (auto limit = affine_.solve(guard.condition, guard.when, r)) out.push_back({r, guard, *limit});
   }
   return out;
 }
@@ -98,10 +98,10 @@ bool Collapser::expand(NodeId& x, NodeId load, std::span<const NodeId> keys) {
 }
 
 // The one term that is left.
-NodeId Collapser::gathered(NodeId x, NodeId r, const TermLimit& at, ReduceOp op) {
-  NodeId gate = affine_.inside(at.limit, bound(r)), keys[] = {r};
+NodeId Collapser::gathered(NodeId x, const TermLimit& at, ReduceOp op) {
+  NodeId gate = affine_.inside(at.limit, bound(at.range)), keys[] = {at.range};
   if (gate != kNoNode && g_.constInt(gate) == 0) return identity(g_, x, op);
-  Substitution to{{r, affine_.at(at.limit)}, {at.guard.condition, g_.boolean(at.guard.when)}};
+  Substitution to{{at.range, affine_.at(at.limit)}, {at.guard.condition, g_.boolean(at.guard.when)}};
   NodeId term = substituted(g_, x, keys, to, gate);
   return gate == kNoNode ? term : g_.where(gate, term, identity(g_, x, op));
 }
@@ -146,31 +146,44 @@ NodeId Collapser::withoutGuards(NodeId x, NodeId r, NodeId by, const std::vector
   return substituted(g_, x, keys, to);
 }
 
+// Whether the term at one r alone is left, which x then is; else `limits` are those that remain to be used.
+bool Collapser::gather(NodeId& x, NodeId r, ReduceOp op, std::vector<TermLimit>& limits) {
+  NodeId keys[] = {r};
+  for (int round = 0; round < kMaxRounds; ++round) {
+    auto equal = std::ranges::find(limits, Limit::Equal, [](const TermLimit& l) { return l.limit.kind; });
+    if (equal == limits.end()) return false;
+    if (equal->guard.via == kNoNode && equal->guard.maximum == kNoNode) {
+      x = gathered(x, *equal, op);
+      return true;
+    }
+    if (equal->guard.via == kNoNode || !expand(x, equal->guard.via, keys)) limits.erase(equal);
+    else limits = limitsOf(x, r, op);
+  }
+  return false;
+}
+
+// The iterations of the i-th RANGE that the limits leave; limits that do not hold there are dropped.
+Collapser::Trips Collapser::tripsLeft(std::span<const NodeId> ranges, size_t i, std::vector<TermLimit>& limits) {
+  // A loop may depend on those outside of it alone.
+  auto inner = ranges.subspan(i + 1);
+  std::erase_if(limits, [&](const TermLimit& l) {
+    return l.limit.kind == Limit::Equal || (l.limit.value != kNoNode && std::ranges::any_of(inner, [&](NodeId loop) { return g_.isOpen(l.limit.value, loop); }));
+  });
+  auto conditional = [](const TermLimit& l) { return l.guard.maximum != kNoNode; };
+  Trips trips = tripsOf(limits, bound(ranges[i]));
+  bool perhapsEmpty = std::ranges::any_of(limits, conditional) && facts_.get(trips.count).lo < 1;
+  if (!perhapsEmpty) return trips;
+  std::erase_if(limits, conditional);
+  return tripsOf(limits, bound(ranges[i]));
+}
+
 Collapser::Outcome Collapser::shorten(NodeId& x, std::vector<NodeId>& ranges, size_t i, ReduceOp op) {
   NodeId r = ranges[i], keys[] = {r};
   int64_t n = bound(r);
   if (!canReplace(x, keys)) return Outcome::Same;
   std::vector<TermLimit> limits = limitsOf(x, r, op);
-  for (int round = 0; round < kMaxRounds; ++round) {
-    auto equal = std::ranges::find(limits, Limit::Equal, [](const TermLimit& l) { return l.limit.kind; });
-    if (equal == limits.end()) break;
-    if (equal->guard.via == kNoNode && equal->guard.maximum == kNoNode) {
-      x = gathered(x, r, *equal, op);
-      return Outcome::Gone;
-    }
-    if (equal->guard.via == kNoNode || !expand(x, equal->guard.via, keys)) limits.erase(equal);
-    else limits = limitsOf(x, r, op);
-  }
-  // A loop may depend on those outside of it alone.
-  std::erase_if(limits, [&](const TermLimit& l) {
-    return l.limit.kind == Limit::Equal || std::ranges::any_of(std::span(ranges).subspan(i + 1), [&](NodeId inner) { return l.limit.value != kNoNode && g_.isOpen(l.limit.value, inner); });
-  });
-  bool conditional = std::ranges::any_of(limits, [](const TermLimit& l) { return l.guard.maximum != kNoNode; });
-  Trips trips = tripsOf(limits, n);
-  if (conditional && facts_.get(trips.count).lo < 1) {
-    std::erase_if(limits, [](const TermLimit& l) { return l.guard.maximum != kNoNode; });
-    trips = tripsOf(limits, n);
-  }
+  if (gather(x, r, op, limits)) return Outcome::Gone;
+  Trips trips = tripsLeft(ranges, i, limits);
   NodeId still = withoutGuards(x, r, r, limits, kNoNode);
   if (!g_.isOpen(still, r))
     if (NodeId total = counted(still, trips.count, n, op); total != kNoNode) {

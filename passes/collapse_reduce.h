@@ -26,6 +26,7 @@ struct CollapseOptions {
 
 // A guard solved for a RANGE.
 struct TermLimit {
+  NodeId range;
   TermGuard guard;
   Limit limit;
 };
@@ -48,18 +49,26 @@ class Collapser {
   std::vector<TermLimit> limitsOf(NodeId x, NodeId r, ReduceOp op);
   bool canReplace(NodeId x, std::span<const NodeId> ranges) const;
   bool expand(NodeId& x, NodeId load, std::span<const NodeId> keys);
-  NodeId gathered(NodeId x, NodeId r, const TermLimit& at, ReduceOp op);
+  bool gather(NodeId& x, NodeId r, ReduceOp op, std::vector<TermLimit>& limits);
+  NodeId gathered(NodeId x, const TermLimit& at, ReduceOp op);
   NodeId counted(NodeId x, NodeId trips, int64_t n, ReduceOp op);
   NodeId withoutGuards(NodeId x, NodeId r, NodeId by, const std::vector<TermLimit>&, NodeId some);
   struct Trips {
     NodeId first, count;
   };
+  Trips tripsLeft(std::span<const NodeId> ranges, size_t i, std::vector<TermLimit>& limits);
   Trips tripsOf(const std::vector<TermLimit>&, int64_t n);
   int64_t bound(NodeId range) const { return g_.constInt(g_.src(range, 0)).value_or(-1); }
 
   // Sums that become updates (collapse_scatter.cpp).
   NodeId scatter(NodeId stage);
   std::vector<TermLimit> ownersOf(NodeId& x, NodeId reduce, std::span<const NodeId> loops);
+  struct Update {
+    std::vector<NodeId> loops, element;
+    NodeId gate = kNoNode, term = kNoNode;
+  };
+  Update updateOf(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners);
+  int64_t termsOf(NodeId reduce) const;
   NodeId scattered(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners);
   NodeId freshLoop(NodeId bound) { return g_.range(bound, fresh_.range++, Kind::Loop); }
   NodeId sweep(NodeId place, std::span<const Dim> shape, auto value);

@@ -27,14 +27,10 @@ std::vector<TermLimit> Collapser::ownersOf(NodeId& x, NodeId reduce, std::span<c
       for (const TermLimit& l : limitsOf(x, v, g_.reduceOp(reduce))) {
         if (l.limit.kind != Limit::Equal || l.limit.value == kNoNode || l.guard.maximum != kNoNode) continue;
         bool moves = std::ranges::any_of(g_.srcs(reduce).subspan(1), [&](NodeId t) { return g_.isOpen(l.limit.value, t); });
-        bool apart = std::ranges::none_of(out, [&](const TermLimit& o) { return g_.isOpen(l.limit.value, o.guard.via) || g_.isOpen(o.limit.value, v); });
+        bool apart = std::ranges::none_of(out, [&](const TermLimit& o) { return g_.isOpen(l.limit.value, o.range) || g_.isOpen(o.limit.value, v); });
         if (!moves || !apart) continue;
-        if (l.guard.via != kNoNode) {
-          more = expand(x, l.guard.via, keys);
-        } else {
-          out.push_back(l);
-          out.back().guard.via = v;
-        }
+        if (l.guard.via != kNoNode) more = expand(x, l.guard.via, keys);
+        else out.push_back(l);
         break;
       }
     }
@@ -52,56 +48,60 @@ NodeId Collapser::sweep(NodeId place, std::span<const Dim> shape, auto value) {
   return g_.end(g_.store(g_.indexInto(place, index), value(index)), loops);
 }
 
-// Storage over `loops` that holds the sums: filled with the identity, then updated term by term. One outer loop of one
-// iteration holds both, so that they are one kernel.
-NodeId Collapser::scattered(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners) {
-  ReduceOp op = g_.reduceOp(reduce);
-  std::vector<NodeId> keys, inner;
-  std::vector<Dim> shape;
+// How one term updates its element: loops over the terms, which element that is, and where there is none.
+Collapser::Update Collapser::updateOf(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners) {
+  Update out;
+  std::vector<NodeId> keys;
   Substitution to;
-  int64_t terms = 1;
   auto swap = [&](NodeId r) {
     keys.push_back(r);
     if (bound(r) == 1) to[r] = g_.index(0);
-    else inner.push_back(to[r] = freshLoop(g_.src(r, 0)));
+    else out.loops.push_back(to[r] = freshLoop(g_.src(r, 0)));
   };
-  for (NodeId t : g_.srcs(reduce).subspan(1)) {
-    swap(t);
-    if (bound(t) < 0 || __builtin_mul_overflow(terms, bound(t), &terms)) terms = -1;
-    if (terms < 0) break;
-  }
-  for (NodeId t : g_.srcs(reduce).subspan(1))
-    if (!to.contains(t)) swap(t);
-  for (NodeId r : loops) {
-    shape.push_back(bound(r));
-    auto owner = std::ranges::find(owners, r, [](const TermLimit& l) { return l.guard.via; });
-    if (owner == owners.end()) swap(r);
-  }
-  NodeId gate = kNoNode;
+  auto terms = g_.srcs(reduce).subspan(1);
+  std::ranges::for_each(terms, swap);
+  for (NodeId r : loops)
+    if (std::ranges::find(owners, r, &TermLimit::range) == owners.end()) swap(r);
   std::vector<std::pair<NodeId, NodeId>> at;
   for (const TermLimit& l : owners) {
     Limit moved = l.limit;
     Substitution own = to;
     moved.value = substituted(g_, moved.value, keys, own);
-    gate = math_.both(gate, affine_.inside(moved, bound(l.guard.via)));
-    at.emplace_back(l.guard.via, affine_.at(moved));
-    to[l.guard.condition] = g_.boolean(l.guard.when);
+    out.gate = math_.both(out.gate, affine_.inside(moved, bound(l.range)));
+    at.emplace_back(l.range, affine_.at(moved));
   }
+  for (const TermLimit& l : owners) to[l.guard.condition] = g_.boolean(l.guard.when);
   for (auto [v, index] : at) keys.push_back(v), to[v] = index;
-  DType d = g_.dtype(reduce), wide = sumType(d, op, terms, options_.strict);
-  NodeId term = g_.cast(substituted(g_, x, keys, to, gate), wide);
+  for (NodeId r : loops) out.element.push_back(to.at(r));
+  out.term = substituted(g_, x, keys, to, out.gate);
+  return out;
+}
 
+// How many terms a REDUCE has, -1 where that is not constant.
+int64_t Collapser::termsOf(NodeId reduce) const {
+  int64_t terms = 1;
+  for (NodeId t : g_.srcs(reduce).subspan(1))
+    if (bound(t) < 0 || __builtin_mul_overflow(terms, bound(t), &terms)) return -1;
+  return terms;
+}
+
+// Storage over `loops` that holds the sums: filled with the identity, then updated term by term. One outer loop of one
+// iteration holds both, so that they are one kernel.
+NodeId Collapser::scattered(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners) {
+  ReduceOp op = g_.reduceOp(reduce);
+  DType d = g_.dtype(reduce), wide = sumType(d, op, termsOf(reduce), options_.strict);
+  std::vector<Dim> shape;
+  for (NodeId r : loops) shape.push_back(bound(r));
+  Update update = updateOf(reduce, x, loops, owners);
   NodeId whole[] = {freshLoop(g_.index(1))};
-  NodeId sums = g_.alloc(fresh_.slot++, wide, shape, Space::Global);
-  NodeId nothing = g_.constant(wide, identityOf(op, wide));
-  std::vector<NodeId> deps{sweep(g_.after(sums, whole), shape, [&](const auto&) { return nothing; })}, element;
-  deps.insert(deps.end(), inner.begin(), inner.end());
-  for (NodeId r : loops) element.push_back(to.at(r));
-  NodeId place = g_.indexInto(g_.after(sums, deps), element);
-  NodeId before = gate == kNoNode ? g_.load(place) : g_.make(Op::Load, {place, nothing, gate});
-  std::vector<NodeId> update{place, g_.binary(opOf(op), before, term)};
-  if (gate != kNoNode) update.push_back(gate);
-  NodeId done = g_.end(g_.make(Op::Store, update), inner);
+  NodeId sums = g_.alloc(fresh_.slot++, wide, shape, Space::Global), nothing = g_.constant(wide, identityOf(op, wide));
+  std::vector<NodeId> deps{sweep(g_.after(sums, whole), shape, [&](const auto&) { return nothing; })};
+  deps.insert(deps.end(), update.loops.begin(), update.loops.end());
+  NodeId place = g_.indexInto(g_.after(sums, deps), update.element);
+  NodeId before = update.gate == kNoNode ? g_.load(place) : g_.make(Op::Load, {place, nothing, update.gate});
+  std::vector<NodeId> store{place, g_.binary(opOf(op), before, g_.cast(update.term, wide))};
+  if (update.gate != kNoNode) store.push_back(update.gate);
+  NodeId done = g_.end(g_.make(Op::Store, store), update.loops);
   if (wide != d) {
     NodeId full[] = {done};
     NodeId rounded = g_.alloc(fresh_.slot++, d, shape, Space::Global);
@@ -136,7 +136,7 @@ NodeId Collapser::scatter(NodeId stage) {
     if (!free || !canReplace(x, all)) continue;
     std::vector<TermLimit> owners = ownersOf(x, reduce, loops);
     int64_t elements = 1;
-    for (const TermLimit& l : owners) elements = std::min<int64_t>(kMinElements, elements * bound(l.guard.via));
+    for (const TermLimit& l : owners) elements = std::min<int64_t>(kMinElements, elements * bound(l.range));
     if (elements < kMinElements) continue;
     NodeId place = scattered(reduce, x, loops, owners);
     if (reduce == g_.src(stage, 0)) return place;
