@@ -1,12 +1,14 @@
 // lower-kernels: what a kernel body still says in one op becomes storage and loops. A REDUCE becomes an accumulator, a
 // STAGE inside a kernel a local ALLOC that a loop fills. Afterwards END is the only op that closes a RANGE, and closes it
 // alone. Long float sums are cut into blocks, so that their error grows with the block and not with the length.
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/eval.h"
 #include "ir/rebuild.h"
 #include "passes/passes.h"
 #include "passes/reduce_groups.h"
+#include "rewrite/ranges.h"
 
 namespace uop {
 namespace {
@@ -32,7 +34,7 @@ bool hasOwnCopy(Space space, Kind kind) {
 
 class Lowerer {
  public:
-  Lowerer(Graph& g, NodeId body, int64_t block) : g_(g), body_(body), block_(block) {
+  Lowerer(Graph& g, ValueRanges& facts, NodeId body, int64_t block) : g_(g), facts_(facts), body_(body), block_(block) {
     NodeId roots[] = {body};
     fresh_ = freshIds(g, roots);
   }
@@ -56,7 +58,10 @@ class Lowerer {
     return out;
   }
 
+  int64_t mostIterations(NodeId range) { return static_cast<int64_t>(std::clamp<Wide>(facts_.get(g_.src(range, 0)).hi, 0, INT64_MAX)); }
+
   Graph& g_;
+  ValueRanges& facts_;
   NodeId body_;
   int64_t block_;
   FreshIds fresh_;
@@ -155,15 +160,16 @@ void Lowerer::accumulate(Terms& terms, std::span<const NodeId> ranges) {
   for (size_t i = 0; i < terms.size(); ++i) terms[i].x = g_.load(element(g_.after(accumulators[i].place, end), accumulators[i].lanes));
 }
 
-// Σ over one long loop as Σ over blocks of Σ within: the last block may be shorter.
+// Σ over one loop that may be long as Σ over blocks of Σ within: the last block may be shorter.
 void Lowerer::splitLoop(Terms& terms, NodeId range) {
-  int64_t n = *g_.constInt(g_.src(range, 0));
-  int64_t blocks = (n + block_ - 1) / block_;
-  NodeId outer = freshRange(g_.index(blocks), g_.kind(range));
+  NodeId count = g_.src(range, 0);
+  auto n = g_.constInt(count);
+  NodeId blocks = n ? g_.index((*n + block_ - 1) / block_) : g_.binary(Op::FloorDiv, g_.binary(Op::Add, count, g_.index(block_ - 1)), g_.index(block_));
+  NodeId outer = freshRange(blocks, g_.kind(range));
   NodeId begin = g_.binary(Op::Mul, outer, g_.index(block_));
   NodeId bound = g_.index(block_);
-  if (n % block_ != 0) {
-    NodeId left = g_.binary(Op::Add, g_.index(n), g_.unary(Op::Neg, begin));
+  if (!n || *n % block_ != 0) {
+    NodeId left = g_.binary(Op::Add, count, g_.unary(Op::Neg, begin));
     bound = g_.where(g_.binary(Op::CmpLt, left, bound), left, bound);
   }
   NodeId inner = freshRange(bound, g_.kind(range));
@@ -180,8 +186,7 @@ void Lowerer::blocked(Terms& terms, std::span<const NodeId> ranges) {
   size_t first = ranges.size();
   int64_t count = 1;
   while (first > 0) {
-    int64_t bound = g_.constInt(g_.src(ranges[first - 1], 0)).value_or(1);
-    if (__builtin_mul_overflow(count, bound, &count) || count > block_) break;
+    if (__builtin_mul_overflow(count, mostIterations(ranges[first - 1]), &count) || count > block_) break;
     --first;
   }
   if (first == 0) return accumulate(terms, ranges);
@@ -247,9 +252,10 @@ Result<Program> runLowerKernels(Program p, PassContext& ctx) {
   Graph& g = p.graph;
   int64_t block = ctx.fp == FpMode::Strict ? 0 : ctx.options.integer("block");
   std::unordered_map<NodeId, NodeId> lowered;
+  ValueRanges facts(g);
   auto roots = p.roots();
   for (NodeId n : cone(g, roots))
-    if (g.op(n) == Op::Call && !lowered.contains(g.src(n, 0))) lowered[g.src(n, 0)] = Lowerer(g, g.src(n, 0), block).run();
+    if (g.op(n) == Op::Call && !lowered.contains(g.src(n, 0))) lowered[g.src(n, 0)] = Lowerer(g, facts, g.src(n, 0), block).run();
   std::vector<NodeId> order = cone(g, roots);
   std::vector<NodeId> now(order.empty() ? 0 : order.back() + 1, kNoNode), sources;
   for (NodeId n : order) {
