@@ -73,7 +73,8 @@ bool Tiler::isPlain(uint32_t k) const {
 bool Tiler::canLead(uint32_t k) const {
   const Kernel& kernel = facts_[k];
   bool live = std::ranges::any_of(kernel.reads, &KernelRead::live);
-  return (facts_.ours(k) || g_.op(kernel.roots[0]) == Op::End) && !live && isPlain(k);
+  bool serial = std::ranges::all_of(facts_.outer(k), [&](NodeId r) { return g_.kind(r) == Kind::Loop; });  // a tile is no other task's
+  return (facts_.ours(k) || g_.op(kernel.roots[0]) == Op::End) && !live && serial && isPlain(k);
 }
 
 std::optional<int64_t> Tiler::offset(NodeId index, NodeId loop) const {
