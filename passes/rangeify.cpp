@@ -22,6 +22,8 @@ Rangeifier::Rangeifier(Program& p, RangeifyOptions options) : p_(p), g_(p.graph)
   plain_.resize(count);
   result_.resize(count);
   depth_.resize(count);
+  regionSize_.resize(count);
+  settled_.assign(count, kNoNode);
 }
 
 bool Rangeifier::isView(NodeId place) const {

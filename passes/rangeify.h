@@ -10,7 +10,6 @@
 #pragma once
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -21,7 +20,7 @@ namespace uop {
 
 // A value is wanted at `index` (one scalar an axis), where `gate` holds (kNoNode: everywhere), inside `loops`.
 struct Demand {
-  std::vector<NodeId> index;
+  uint32_t index = 0;         // interned (Rangeifier::at)
   NodeId gate = kNoNode;
   uint32_t region = 0;        // the loop nest at function level that wants it
   uint32_t loops = 0;         // interned list of RANGEs, outermost first
@@ -45,6 +44,7 @@ class Rangeifier {
   void demandPlace(NodeId place, const Demand& context);
   void demandScalar(NodeId n, const Demand& context);
   void want(NodeId n, Demand d);
+  bool isWanted(NodeId n, const Demand& d);
   void wantStored(NodeId store, const Demand& context);
   void openStage(NodeId n, const char* reason);
   const char* whyStage(NodeId n) const;
@@ -53,8 +53,8 @@ class Rangeifier {
   bool wantedTooOften(NodeId n, const Demand& d) const;
   size_t loopsNeeded(NodeId n, const Demand& d) const;
   uint32_t enterLoops(uint32_t outer, std::span<const NodeId> inner, size_t keep = kMaxOpenRanges);
-  const std::vector<NodeId>& reduceRanges(NodeId n, const Demand& d);
-  std::vector<NodeId> freshRanges(std::span<const Dim> shape, Kind);
+  uint32_t reduceRanges(NodeId n, const Demand& d);
+  uint32_t freshRanges(std::span<const Dim> shape, Kind);
 
   // index (rangeify_index.cpp): what `movement` wants of its source when it is wanted as `d` says
   Demand through(NodeId movement, const Demand& d);
@@ -67,13 +67,16 @@ class Rangeifier {
   NodeId buildReduce(NodeId n, const Demand& d);
   NodeId gated(NodeId place, DType, NodeId gate, NodeId alt = kNoNode);
   NodeId read(NodeId n, const Demand& d);
-  NodeId access(NodeId place, std::vector<NodeId> index);
+  NodeId access(NodeId place, uint32_t index);
   NodeId buildPad(NodeId n, const Demand& d);
   NodeId buildLoad(NodeId n, const Demand& d);
   NodeId buildStore(NodeId n);
   std::vector<NodeId> orderOf(NodeId dep);
   bool runsEffects(NodeId closer) const;
-  int64_t listOf(const Demand& d) { return g_.list(std::vector<int64_t>(d.index.begin(), d.index.end())); }
+  // Lists of nodes by id, 0 the empty one.
+  std::span<const NodeId> at(uint32_t index) const { return lists_[index]; }
+  uint32_t listOf(std::span<const NodeId> index) { return lists_.intern(index); }
+  uint32_t joined(std::span<const NodeId> front, uint32_t back);
   bool isView(NodeId place) const;
   bool isNever(NodeId gate) const { return gate != kNoNode && g_.constInt(gate) == 0; }
   NodeId settledForm(NodeId n) const;
@@ -81,10 +84,14 @@ class Rangeifier {
 
   bool isPlace(NodeId n) const { return g_[n].place; }
 
+  struct Wanted {
+    Demand demand;
+    NodeId form = kNoNode;       // filled in by build
+  };
   struct State {
-    std::vector<Demand> wanted;
-    std::vector<NodeId> ranges;  // one an axis of its STAGE or STORE
-    std::vector<NodeId> reduced; // one an axis that a REDUCE removes
+    std::vector<Wanted> wanted;
+    uint32_t ranges = 0;         // one an axis of its STAGE or STORE
+    uint32_t reduced = 0;        // one an axis that a REDUCE removes
     NodeId stage = kNoNode;      // filled in by build
     const char* why = nullptr;   // it gets a STAGE of its own for this reason
   };
@@ -98,12 +105,13 @@ class Rangeifier {
   std::vector<bool> uniform_, cheap_, plain_;  // see classify()
   std::vector<bool> result_;               // values that the program returns
   std::vector<NodeId> base_;               // of a place: its storage behind the AFTERs of the chain
-  std::unordered_map<uint32_t, int64_t> regionSize_;
-  std::map<std::tuple<NodeId, int64_t, NodeId>, NodeId> built_;  // (node, index list, gate) → expression
-  std::unordered_map<NodeId, NodeId> settled_;  // old node → its new form, for scalars, effects and places
-  std::unordered_set<NodeId> made_;        // STAGEs whose value is in its final form
+  std::vector<int64_t> regionSize_;        // by the node that names it
+  std::unordered_set<uint64_t> placesWanted_;  // (place, region)
+  std::vector<NodeId> settled_;            // of scalars, effects and places: the new form
+  std::vector<bool> made_;                 // STAGEs whose value is in its final form
   std::vector<uint32_t> depth_;            // REDUCEs on the longest path below
-  std::map<std::tuple<uint32_t, int64_t, uint32_t>, std::vector<NodeId>> reduceRanges_;  // (loops, bounds, depth) → RANGEs
+  std::map<std::tuple<uint32_t, int64_t, uint32_t>, uint32_t> reduceRanges_;  // (loops, bounds, depth) → RANGEs
+  Interner<NodeId> lists_;
   int64_t nextRange_ = 0;
 };
 

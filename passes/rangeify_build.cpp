@@ -26,9 +26,9 @@ NodeId Rangeifier::gated(NodeId place, DType dtype, NodeId gate, NodeId alt) {
 }
 
 // The element of a view at `index`, as an INDEX into its storage.
-NodeId Rangeifier::access(NodeId place, std::vector<NodeId> index) {
+NodeId Rangeifier::access(NodeId place, uint32_t index) {
   NodeId base = base_[place];
-  Demand d{std::move(index)};
+  Demand d{index};
   for (NodeId p = place; g_[p].srcCount > 0 && g_.op(p) != Op::Stage; p = g_.src(p, 0)) {
     if (g_.op(p) == Op::After) continue;
     if (g_.op(p) != Op::Index) {
@@ -37,23 +37,24 @@ NodeId Rangeifier::access(NodeId place, std::vector<NodeId> index) {
     }
     std::vector<NodeId> front;
     for (NodeId i : g_.srcs(p).subspan(1)) front.push_back(math_.asIndex(i));
-    d.index.insert(d.index.begin(), front.begin(), front.end());
+    d.index = joined(front, d.index);
   }
-  return g_.indexInto(base, d.index);
+  return g_.indexInto(base, at(d.index));
 }
 
 NodeId Rangeifier::read(NodeId n, const Demand& wanted) {
   // An index may well be out of bounds there.
   if (isNever(wanted.gate)) return g_.constant(g_.dtype(n), zeroOf(g_.dtype(n)));
   Demand d = wanted;
-  if (g_.rank(n) == 0) d.index.clear();
+  if (g_.rank(n) == 0) d.index = 0;
   if (isPlace(n)) return gated(access(n, d.index), g_.dtype(n), d.gate);
   if (g_.rank(n) == 0) d.gate = kNoNode;
-  if (state_[n].why) return gated(g_.indexInto(state_[n].stage, d.index), g_.dtype(n), d.gate);
+  if (state_[n].why) return gated(g_.indexInto(state_[n].stage, at(d.index)), g_.dtype(n), d.gate);
   if (g_[n].srcCount == 0 || g_.op(n) == Op::Range) return n;
-  auto it = built_.find({n, listOf(d), d.gate});
-  if (it == built_.end()) internalError("rangeify: a value was not demanded where it is read: " + std::string(name(g_.op(n))));
-  return it->second;
+  const auto& forms = state_[n].wanted;
+  auto it = std::ranges::find_if(forms, [&](const Wanted& w) { return w.form != kNoNode && w.demand.index == d.index && w.demand.gate == d.gate; });
+  if (it == forms.end()) internalError("rangeify: a value was not demanded where it is read: " + std::string(name(g_.op(n))));
+  return it->form;
 }
 
 NodeId Rangeifier::buildPad(NodeId n, const Demand& d) {
@@ -74,9 +75,9 @@ NodeId Rangeifier::buildLoad(NodeId n, const Demand& d) {
 NodeId Rangeifier::buildReduce(NodeId n, const Demand& d) {
   const State& s = state_[n];
   Demand inner = d;
-  inner.index.insert(inner.index.begin(), s.reduced.begin(), s.reduced.end());
+  inner.index = joined(at(s.reduced), d.index);
   NodeId x = read(g_.src(n, 0), inner);
-  auto loops = concat(loopsAmong(g_, s.reduced), g_.srcs(n).subspan(1));
+  auto loops = concat(loopsAmong(g_, at(s.reduced)), g_.srcs(n).subspan(1));
   return loops.empty() ? x : g_.reduce(x, loops, g_.reduceOp(n));
 }
 
@@ -106,10 +107,11 @@ NodeId Rangeifier::build(NodeId n, const Demand& d) {
 // A STAGE has an axis for each axis of its value: those of one element get a loop of bound 1.
 NodeId Rangeifier::buildStage(NodeId n, NodeId value, std::span<const NodeId> closed, Space space) {
   std::vector<NodeId> loops(closed.begin(), closed.end());
-  for (NodeId i : state_[n].ranges) loops.push_back(g_.op(i) == Op::Range ? i : g_.range(int64_t{1}, nextRange_++, Kind::Loop));
+  for (NodeId i : at(state_[n].ranges)) loops.push_back(g_.op(i) == Op::Range ? i : g_.range(int64_t{1}, nextRange_++, Kind::Loop));
   // One that the program has keeps its own attributes; one of ours says why it is there.
   NodeId out = state_[n].why ? stageBecause(g_, value, loops, space, state_[n].why) : stageLike(g_, n, value, loops);
-  made_.insert(out);
+  if (out >= made_.size()) made_.resize(out + 1);
+  made_[out] = true;
   return out;
 }
 
@@ -119,7 +121,7 @@ NodeId Rangeifier::buildStore(NodeId n) {
   Demand inner{s.ranges};
   std::vector<NodeId> parts{access(srcs[0], s.ranges), read(srcs[1], inner)};
   if (srcs.size() == 3) parts.push_back(read(srcs[2], inner));
-  return g_.end(g_.make(Op::Store, parts, g_.attrsOf(n)), loopsAmong(g_, s.ranges));
+  return g_.end(g_.make(Op::Store, parts, g_.attrsOf(n)), loopsAmong(g_, at(s.ranges)));
 }
 
 void Rangeifier::buildPlace(NodeId n) {
@@ -150,16 +152,13 @@ void Rangeifier::buildAll() {
     if (g_.op(n) == Op::Store && !s.wanted.empty()) settled_[n] = buildStore(n);
     if (g_.op(n) == Op::Sink && g_.open(n).empty()) settled_[n] = g_.make(Op::Sink, orderOf(n));
     if (!isValue(g_.dtype(n)) || g_[n].srcCount == 0 || g_.op(n) == Op::Range) continue;
-    for (const Demand& d : s.wanted) built_[{n, listOf(d), d.gate}] = build(n, d);
-    if (s.why) s.stage = buildStage(n, build(n, s.wanted[0]), {}, g_.open(n).empty() ? Space::Global : Space::Local);
+    for (Wanted& w : s.wanted) w.form = build(n, w.demand);
+    if (s.why) s.stage = buildStage(n, s.wanted[0].form, {}, g_.open(n).empty() ? Space::Global : Space::Local);
     if (g_.rank(n) == 0 && !s.wanted.empty()) settled_[n] = read(n, {});
   }
 }
 
-NodeId Rangeifier::settledForm(NodeId n) const {
-  auto it = settled_.find(n);
-  return it == settled_.end() ? n : it->second;
-}
+NodeId Rangeifier::settledForm(NodeId n) const { return n < settled_.size() && settled_[n] != kNoNode ? settled_[n] : n; }
 
 // Index expressions and AFTERs were built over old scalars and effects; now each of these has its new form. What a STAGE
 // of ours keeps is a form already, even where it looks like the old node that the STAGE replaces.
@@ -167,9 +166,10 @@ void Rangeifier::settle() {
   struct Item {
     NodeId node;
     bool final;
-    auto operator<=>(const Item&) const = default;
   };
-  std::map<Item, NodeId> now;
+  made_.resize(g_.size());
+  std::array<std::vector<NodeId>, 2> tables{std::vector<NodeId>(g_.size(), kNoNode), std::vector<NodeId>(g_.size(), kNoNode)};
+  auto now = [&](Item item) -> NodeId& { return tables[item.final][item.node]; };
   std::vector<Item> todo;
   auto resultItem = [&](NodeId n) { return result_[n] ? Item{state_[n].stage, true} : Item{n, false}; };
   for (const ResultDef& r : p_.results) todo.push_back(resultItem(r.node));
@@ -177,25 +177,25 @@ void Rangeifier::settle() {
   while (!todo.empty()) {
     Item item = todo.back();
     NodeId form = item.final ? item.node : settledForm(item.node);
-    if (now.contains(item)) {
+    if (now(item) != kNoNode) {
       todo.pop_back();
       continue;
     }
-    auto sourceItem = [&](size_t i) { return Item{g_.src(form, i), i == 0 && made_.contains(form)}; };
+    auto sourceItem = [&](size_t i) { return Item{g_.src(form, i), i == 0 && made_[form]}; };
     size_t before = todo.size();
     for (size_t i = 0; i < g_[form].srcCount; ++i)
-      if (!now.contains(sourceItem(i))) todo.push_back(sourceItem(i));
+      if (now(sourceItem(i)) == kNoNode) todo.push_back(sourceItem(i));
     if (todo.size() != before) continue;
     sources.clear();
-    for (size_t i = 0; i < g_[form].srcCount; ++i) sources.push_back(now.at(sourceItem(i)));
-    now[item] = g_.remake(g_, form, sources);
+    for (size_t i = 0; i < g_[form].srcCount; ++i) sources.push_back(now(sourceItem(i)));
+    now(item) = g_.remake(g_, form, sources);
     todo.pop_back();
   }
-  for (ResultDef& r : p_.results) r.node = now.at(resultItem(r.node));
+  for (ResultDef& r : p_.results) r.node = now(resultItem(r.node));
   std::vector<NodeId> moved(g_.size(), kNoNode);
   for (NodeId n : order_) {
     if (!p_.hasTag(n)) continue;
-    if (auto it = now.find(result_[n] ? resultItem(n) : Item{state_[n].why ? state_[n].stage : n, false}); it != now.end()) moved[n] = it->second;
+    moved[n] = now(result_[n] ? resultItem(n) : Item{state_[n].why ? state_[n].stage : n, false});
   }
   p_.moveTags(moved);
   p_.lines.clear();

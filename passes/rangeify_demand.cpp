@@ -11,10 +11,16 @@ constexpr size_t kMaxDemands = 64;  // a free value wanted at more places than t
 
 }  // namespace
 
-std::vector<NodeId> Rangeifier::freshRanges(std::span<const Dim> shape, Kind kind) {
+uint32_t Rangeifier::freshRanges(std::span<const Dim> shape, Kind kind) {
   std::vector<NodeId> out;
   for (Dim d : shape) out.push_back(d == 1 ? g_.index(0) : g_.range(d, nextRange_++, kind));
-  return out;
+  return listOf(out);
+}
+
+uint32_t Rangeifier::joined(std::span<const NodeId> front, uint32_t back) {
+  std::vector<NodeId> all(front.begin(), front.end());
+  all.insert(all.end(), at(back).begin(), at(back).end());
+  return listOf(all);
 }
 
 uint32_t Rangeifier::enterLoops(uint32_t outer, std::span<const NodeId> inner, size_t keep) {
@@ -27,7 +33,7 @@ uint32_t Rangeifier::enterLoops(uint32_t outer, std::span<const NodeId> inner, s
 
 // Reductions over the same axes in the same loops share their RANGEs, so that they can share a loop; not where one may
 // depend on the other, which then lies deeper.
-const std::vector<NodeId>& Rangeifier::reduceRanges(NodeId n, const Demand& d) {
+uint32_t Rangeifier::reduceRanges(NodeId n, const Demand& d) {
   auto bounds = g_.shape(g_.src(n, 0)).first(static_cast<size_t>(g_.attr(n, AttrKey::N)));
   auto [it, fresh] = reduceRanges_.try_emplace({enterLoops(d.loops, {}, loopsNeeded(n, d)), g_.list(bounds), depth_[n]});
   if (fresh) it->second = freshRanges(bounds, Kind::Reduce);
@@ -42,7 +48,7 @@ size_t Rangeifier::loopsNeeded(NodeId n, const Demand& d) const {
   for (size_t i = 0; i < loops.size(); ++i) {
     auto r = static_cast<NodeId>(loops[i]);
     bool used = g_.isOpen(n, r) || (d.gate != kNoNode && g_.isOpen(d.gate, r));
-    for (NodeId x : d.index) used |= g_.isOpen(x, r);
+    for (NodeId x : at(d.index)) used |= g_.isOpen(x, r);
     if (used) needed = i + 1;
   }
   return needed;
@@ -86,23 +92,29 @@ const char* Rangeifier::whyStage(NodeId n) const {
   if (cheap_[n] || pure) return s.wanted.size() > kMaxDemands ? "moved in too many ways" : nullptr;
   if (options_.materialize && g_.op(n) != Op::Detach) return "every value is materialised";
   if (s.wanted.size() > 1) return g_.op(n) == Op::Reduce ? "a reduction used in several loops" : "used at several indices or in several kernels";
-  if (wantedTooOften(n, s.wanted[0])) return "would be computed more often than it has elements";
-  auto size = regionSize_.find(s.wanted[0].region);
-  if (!inLoop && size != regionSize_.end() && size->second >= options_.maxKernelNodes) return "the kernel would grow too large";
+  if (wantedTooOften(n, s.wanted[0].demand)) return "would be computed more often than it has elements";
+  if (!inLoop && regionSize_[s.wanted[0].demand.region] >= options_.maxKernelNodes) return "the kernel would grow too large";
   return nullptr;
+}
+
+bool Rangeifier::isWanted(NodeId n, const Demand& d) {
+  const auto& wanted = state_[n].wanted;
+  bool closed = g_.open(n).empty();
+  if (isPlace(n) && closed) return !placesWanted_.insert(uint64_t{n} << 32 | d.region).second;
+  // With so many it gets memory, whatever else wants it.
+  if (closed && wanted.size() > kMaxDemands) return true;
+  // Where it is free to compute again, or inside one loop nest anyway, it does not matter who wants it.
+  bool anyone = (cheap_[n] && !isPlace(n)) || !closed;
+  return std::ranges::any_of(wanted, [&](const Wanted& o) { return o.demand.index == d.index && o.demand.gate == d.gate && (o.demand.region == d.region || anyone); });
 }
 
 void Rangeifier::want(NodeId n, Demand d) {
   if (plain_[n] || g_[n].srcCount == 0 || isNever(d.gate)) return;
-  auto& wanted = state_[n].wanted;
-  if (isPlace(n) || g_.rank(n) == 0) d.index.clear(), d.gate = kNoNode;
-  // Where it is free to compute again, or inside one loop nest anyway, it does not matter who wants it.
-  bool anyone = (cheap_[n] && !isPlace(n)) || !g_.open(n).empty();
-  auto same = [&](const Demand& o) { return o.index == d.index && o.gate == d.gate && (o.region == d.region || anyone); };
-  if (std::ranges::none_of(wanted, same)) wanted.push_back(std::move(d));
+  if (isPlace(n) || g_.rank(n) == 0) d.index = 0, d.gate = kNoNode;
+  if (!isWanted(n, d)) state_[n].wanted.push_back({d});
 }
 
-void Rangeifier::demandScalar(NodeId n, const Demand& context) { want(n, {{}, kNoNode, context.region, context.loops}); }
+void Rangeifier::demandScalar(NodeId n, const Demand& context) { want(n, {0, kNoNode, context.region, context.loops}); }
 
 // Whether a STAGE or REDUCE writes memory in its loops: then it stands for these effects.
 bool Rangeifier::runsEffects(NodeId closer) const {
@@ -155,15 +167,16 @@ void Rangeifier::openStage(NodeId n, const char* reason) {
   State& s = state_[n];
   s.why = reason;
   s.ranges = freshRanges(g_.shape(n), Kind::Loop);
-  uint32_t region = g_.open(n).empty() ? n : s.wanted.empty() ? n : s.wanted[0].region;
-  uint32_t outer = g_.open(n).empty() || s.wanted.empty() ? 0 : s.wanted[0].loops;
-  s.wanted.assign(1, {s.ranges, kNoNode, region, enterLoops(outer, s.ranges)});
+  bool inLoop = !g_.open(n).empty() && !s.wanted.empty();
+  uint32_t region = inLoop ? s.wanted[0].demand.region : n;
+  uint32_t outer = inLoop ? s.wanted[0].demand.loops : 0;
+  s.wanted.assign(1, {{s.ranges, kNoNode, region, enterLoops(outer, at(s.ranges))}});
 }
 
 void Rangeifier::wantStored(NodeId n, const Demand& context) {
   State& s = state_[n];
   s.ranges = freshRanges(g_.shape(g_.src(n, 0)), Kind::Loop);
-  Demand inner{s.ranges, kNoNode, context.region, enterLoops(context.loops, s.ranges)};
+  Demand inner{s.ranges, kNoNode, context.region, enterLoops(context.loops, at(s.ranges))};
   demandScalar(g_.src(n, 0), context);
   for (NodeId x : g_.srcs(n).subspan(1)) want(x, inner);
 }
@@ -175,10 +188,10 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
     if (op == Op::Stage) {
       uint32_t loops = enterLoops(d.loops, srcs.subspan(1));
       State& s = state_[n];
-      if (s.ranges.empty() && g_.rank(srcs[0]) > 0) s.ranges = freshRanges(g_.shape(srcs[0]), Kind::Loop);
+      if (s.ranges == 0) s.ranges = freshRanges(g_.shape(srcs[0]), Kind::Loop);
       bool boundary = g_.open(n).empty();
       Demand inner{s.ranges, kNoNode, boundary ? n : d.region, 0};
-      inner.loops = enterLoops(loops, s.ranges);
+      inner.loops = enterLoops(loops, at(s.ranges));
       want(srcs[0], inner);
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;
@@ -197,10 +210,10 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
   switch (op) {
     case Op::Reduce: {
       State& s = state_[n];
-      if (s.reduced.empty()) s.reduced = reduceRanges(n, d);
+      if (s.reduced == 0) s.reduced = reduceRanges(n, d);
       Demand inner = d;
-      inner.index.insert(inner.index.begin(), s.reduced.begin(), s.reduced.end());
-      inner.loops = enterLoops(enterLoops(d.loops, s.reduced, loopsNeeded(n, d)), srcs.subspan(1));
+      inner.index = joined(at(s.reduced), d.index);
+      inner.loops = enterLoops(enterLoops(d.loops, at(s.reduced), loopsNeeded(n, d)), srcs.subspan(1));
       want(srcs[0], inner);
       for (NodeId r : srcs.subspan(1)) demandScalar(r, d);
       return;
@@ -234,17 +247,17 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
 void Rangeifier::demandOf(NodeId n) {
   State& s = state_[n];
   // Effects and boundaries at function level are wanted for themselves.
-  if ((hasTrait(g_.op(n), trait::Effect) || g_.op(n) == Op::Stage) && g_.open(n).empty()) s.wanted.assign(1, {{}, kNoNode, n, 0});
+  if ((hasTrait(g_.op(n), trait::Effect) || g_.op(n) == Op::Stage) && g_.open(n).empty()) s.wanted.assign(1, {{0, kNoNode, n, 0}});
   if (isPlace(n) && g_.op(n) == Op::Stage && s.wanted.size() > 1) s.wanted.resize(1);
   if (const char* reason = whyStage(n)) openStage(n, reason);
-  if (s.wanted.size() == 1) ++regionSize_[s.wanted[0].region];
-  for (const Demand& d : s.wanted) demandSources(n, d);
+  if (s.wanted.size() == 1) ++regionSize_[s.wanted[0].demand.region];
+  for (const Wanted& w : s.wanted) demandSources(n, w.demand);
 }
 
 void Rangeifier::demandAll() {
   for (const ResultDef& r : p_.results) {
     result_[r.node] = isValue(g_.dtype(r.node)) && !isPlace(r.node);
-    if (g_[r.node].srcCount > 0) state_[r.node].wanted.push_back({{}, kNoNode, r.node, 0});
+    if (g_[r.node].srcCount > 0) state_[r.node].wanted.push_back({{0, kNoNode, r.node, 0}});
   }
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) demandOf(*it);
 }

@@ -1,6 +1,7 @@
 #include "backends/cstyle/kernel_plan.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/program.h"

@@ -6,12 +6,6 @@
 #include <bit>
 
 namespace uop {
-namespace {
-
-uint64_t nodeHash(Op op, AttrId attr, std::span<const NodeId> sources) { return hashSpan(sources, (uint64_t{attr} << 8) | static_cast<uint64_t>(op)); }
-
-}  // namespace
-
 Graph::Graph() { chunks_.reserve(64); }
 
 static Node* chunkSlot(std::vector<std::unique_ptr<Node[]>>& chunks, size_t id, unsigned bits) {
@@ -30,14 +24,17 @@ AttrId Graph::internAttrs(Op op, const Attrs& attrs) {
   return attrs_.intern(std::span<const int64_t>(words.data(), count));
 }
 
-NodeId Graph::internNode(const Node& node, std::span<const NodeId> sources) {
-  auto fresh = static_cast<NodeId>(nodes_);
-  if (fresh >= kNoNode - 1) internalError("the graph holds more nodes than ids");
-  NodeId id = table_.findOrInsert(nodeHash(node.op, node.attr, sources), fresh, [&](NodeId other) {
+NodeId Graph::find(Op op, AttrId attr, std::span<const NodeId> sources, uint64_t hash) const {
+  return table_.find(hash, [&](NodeId other) {
     const Node& o = (*this)[other];
-    return o.op == node.op && o.attr == node.attr && o.srcCount == sources.size() && std::equal(sources.begin(), sources.end(), o.srcs);
+    return o.op == op && o.attr == attr && o.srcCount == sources.size() && std::equal(sources.begin(), sources.end(), o.srcs);
   });
-  if (id != fresh) return id;
+}
+
+NodeId Graph::add(const Node& node, std::span<const NodeId> sources, uint64_t hash) {
+  auto id = static_cast<NodeId>(nodes_);
+  if (id >= kNoNode - 1) internalError("the graph holds more nodes than ids");
+  table_.insert(hash, id);
   Node* at = chunkSlot(chunks_, nodes_++, kChunkBits);
   *at = node;
   at->srcs = srcPool_.store(sources).data();
@@ -50,8 +47,9 @@ NodeId Graph::internNode(const Node& node, std::span<const NodeId> sources) {
   return id;
 }
 
-NodeId Graph::make(Op op, std::span<const NodeId> sources, const Attrs& attrs) {
-  auto made = tryMake(op, sources, attrs);
+NodeId Graph::make(Op op, std::span<const NodeId> sources, const Attrs& attrs) { return mustBe(tryMake(op, sources, attrs), op, sources); }
+
+NodeId Graph::mustBe(Result<NodeId> made, Op op, std::span<const NodeId> sources) const {
   if (made) return *made;
   std::string text = fmt::format("made a wrong {}: {}", name(op), made.error().message);
   for (NodeId s : sources) text += "\n  " + nodeText(*this, s);
@@ -62,8 +60,13 @@ NodeId Graph::remake(const Graph& from, NodeId like, std::span<const NodeId> sou
   if (&from == this) {
     auto old = srcs(like);
     if (std::equal(sources.begin(), sources.end(), old.begin(), old.end())) return like;
-    return make(op(like), sources, attrsOf(like));
+    return mustBe(intern(op(like), sources, attrsOf(like), attrIdOf(like)), op(like), sources);
   }
+  return make(from.op(like), sources, attrsFrom(from, like));
+}
+
+// Attributes of another graph's node, in this one's ids.
+Attrs Graph::attrsFrom(const Graph& from, NodeId like) {
   Attrs attrs = from.attrsOf(like);
   const OpInfo& row = info(from.op(like));
   for (size_t i = 0; i < row.attrCount; ++i) {
@@ -73,7 +76,7 @@ NodeId Graph::remake(const Graph& from, NodeId like, std::span<const NodeId> sou
     if (type == AttrType::Dims || type == AttrType::Pairs) attrs.set(key, list(from.listById(attrs.get(key))));
     if (type == AttrType::String) attrs.set(key, string(from.stringById(attrs.get(key))));
   }
-  return make(from.op(like), sources, attrs);
+  return attrs;
 }
 
 int64_t Graph::elements(NodeId id) const {
@@ -115,10 +118,12 @@ std::string_view Graph::dotted(NodeId id) const {
 
 Attrs Graph::attrsOf(NodeId id) const {
   Attrs out;
+  if (attrIdOf(id) == 0) return out;
+  auto words = attrs_[attrIdOf(id)];
   const OpInfo& row = info(op(id));
   for (size_t i = 0; i < row.attrCount; ++i)
-    if (hasAttr(id, row.attrs[i])) out.set(row.attrs[i], attr(id, row.attrs[i]));
-  out.dotted = dotted(id);
+    if (words[0] >> i & 1) out.set(row.attrs[i], words[i + 1]);
+  out.dotted = stringById(words.back());
   return out;
 }
 
@@ -135,19 +140,20 @@ std::span<const NodeId> Graph::tupleItems(NodeId id) const {
 RangeSetId Graph::unite(RangeSetId a, RangeSetId b) {
   if (a == b || b == 0) return a;
   if (a == 0) return b;
-  uint64_t key = uint64_t{std::min(a, b)} << 32 | std::max(a, b);
-  if (auto it = unions_.find(key); it != unions_.end()) return it->second;
-  std::vector<NodeId> both;
-  std::ranges::set_union(rangeSets_[a], rangeSets_[b], std::back_inserter(both));
-  return unions_[key] = rangeSets_.intern(both);
+  auto x = rangeSets_[a], y = rangeSets_[b];
+  if (std::ranges::includes(x, y)) return a;
+  if (std::ranges::includes(y, x)) return b;
+  scratch_.clear();
+  std::ranges::set_union(x, y, std::back_inserter(scratch_));
+  return rangeSets_.intern(scratch_);
 }
 
 RangeSetId Graph::without(RangeSetId a, std::span<const NodeId> ranges) {
   if (a == 0 || ranges.empty()) return a;
-  std::vector<NodeId> left;
+  scratch_.clear();
   for (NodeId r : rangeSets_[a])
-    if (std::ranges::find(ranges, r) == ranges.end()) left.push_back(r);
-  return rangeSets_.intern(left);
+    if (std::ranges::find(ranges, r) == ranges.end()) scratch_.push_back(r);
+  return rangeSets_.intern(scratch_);
 }
 
 }  // namespace uop

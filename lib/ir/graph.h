@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/intern.h"
@@ -53,7 +52,7 @@ class Attrs {
   std::string dotted;  // "cpu.nontemporal=true mem.align=64", by name; part of identity
 
  private:
-  std::array<int64_t, 17> words_{};
+  std::array<int64_t, kAttrKeyCount> words_{};
   uint32_t present_ = 0;
 };
 
@@ -73,6 +72,7 @@ class Graph {
   NodeId make(Op op, std::initializer_list<NodeId> sources, const Attrs& attrs = {}) { return make(op, std::span(sources.begin(), sources.size()), attrs); }
   // `like` with other sources, same op and attributes.
   NodeId remake(const Graph& from, NodeId like, std::span<const NodeId> sources);
+  void reserve(size_t nodes) { table_.reserve(nodes); }
 
   // Reading a node. Spans stay valid for the graph's life.
   std::span<const NodeId> srcs(NodeId id) const { return {(*this)[id].srcs, (*this)[id].srcCount}; }
@@ -135,11 +135,17 @@ class Graph {
 
  private:
   friend class Inferrer;
+  friend class GraphCopier;
   static constexpr unsigned kChunkBits = 12;
   static constexpr size_t kChunkMask = (size_t{1} << kChunkBits) - 1;
 
   AttrId internAttrs(Op, const Attrs&);
-  NodeId internNode(const Node&, std::span<const NodeId> sources);
+  Result<NodeId> intern(Op, std::span<const NodeId> sources, const Attrs&, AttrId);
+  Attrs attrsFrom(const Graph& from, NodeId like);
+  static uint64_t nodeHash(Op op, AttrId attr, std::span<const NodeId> sources) { return hashSpan(sources, (uint64_t{attr} << 8) | static_cast<uint64_t>(op)); }
+  NodeId find(Op, AttrId, std::span<const NodeId> sources, uint64_t hash) const;
+  NodeId add(const Node&, std::span<const NodeId> sources, uint64_t hash);
+  NodeId mustBe(Result<NodeId> made, Op, std::span<const NodeId> sources) const;
   RangeSetId unite(RangeSetId, RangeSetId);
   RangeSetId without(RangeSetId, std::span<const NodeId> ranges);
 
@@ -151,7 +157,7 @@ class Graph {
   Interner<int64_t> attrs_;
   Interner<char> strings_;
   Interner<NodeId> rangeSets_;
-  std::unordered_map<uint64_t, RangeSetId> unions_;
+  std::vector<NodeId> scratch_;
 };
 
 // Every node that `roots` reach, ascending (so sources first). A CALL's body is another function and left out, unless

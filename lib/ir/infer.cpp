@@ -19,11 +19,16 @@ std::string countText(const OpInfo& row) {
 
 }  // namespace
 
-Result<NodeId> Graph::tryMake(Op op, std::span<const NodeId> sources, const Attrs& attrs) {
+Result<NodeId> Graph::tryMake(Op op, std::span<const NodeId> sources, const Attrs& attrs) { return intern(op, sources, attrs, internAttrs(op, attrs)); }
+
+// What is there already was checked then.
+Result<NodeId> Graph::intern(Op op, std::span<const NodeId> sources, const Attrs& attrs, AttrId attr) {
+  const uint64_t hash = nodeHash(op, attr, sources);
+  if (NodeId known = find(op, attr, sources, hash); known != kNoNode) return known;
   auto node = Inferrer(*this, op, sources, attrs).run();
   if (!node) return std::unexpected(node.error());
-  node->attr = internAttrs(op, attrs);
-  return internNode(*node, sources);
+  node->attr = attr;
+  return add(*node, sources, hash);
 }
 
 Result<Node> Inferrer::run() {

@@ -52,6 +52,25 @@ class IdTable {
   }
   static constexpr uint32_t kEmpty = ~0u;
 
+  // kEmpty where there is none.
+  template <class Same>
+  uint32_t find(uint64_t hash, Same same) const {
+    if (slots_.empty()) return kEmpty;
+    auto low = static_cast<uint32_t>(hash);
+    for (size_t at = low & mask();; at = (at + 1) & mask()) {
+      const Slot& slot = slots_[at];
+      if (slot.id == kEmpty || (slot.hash == low && same(slot.id))) return slot.id;
+    }
+  }
+  // Of an id that is not in it.
+  void insert(uint64_t hash, uint32_t id) {
+    findOrInsert(hash, id, [](uint32_t) { return false; });
+  }
+  // Room for so many ids.
+  void reserve(size_t count) {
+    while (4 * count > 3 * slots_.size()) grow();
+  }
+
  private:
   struct Slot {
     uint32_t id = kEmpty, hash = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/eval.h"

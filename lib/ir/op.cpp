@@ -46,11 +46,21 @@ constexpr std::array<OpInfo, kOpCount> makeInfos() {
 #include "ir/ops.def"
   };
 }
-constexpr auto kInfos = makeInfos();
+
+constexpr auto makePositions() {
+  std::array<std::array<int8_t, kAttrKeyCount>, kOpCount> out{};
+  const auto rows = makeInfos();
+  for (size_t op = 0; op < kOpCount; ++op) {
+    out[op].fill(-1);
+    for (int8_t i = 0; i < rows[op].attrCount; ++i) out[op][static_cast<size_t>(rows[op].attrs[static_cast<size_t>(i)])] = i;
+  }
+  return out;
+}
 
 }  // namespace
 
-const OpInfo& info(Op op) { return kInfos[static_cast<size_t>(op)]; }
+constexpr std::array<OpInfo, kOpCount> kOpInfos = makeInfos();
+constexpr std::array<std::array<int8_t, kAttrKeyCount>, kOpCount> kAttrPositions = makePositions();
 
 std::optional<Op> opByName(std::string_view text) {
   static const auto byName = [] {
@@ -70,13 +80,6 @@ std::optional<AttrKey> attrByName(std::string_view word) {
   for (size_t i = 0; i < kAttrs.size(); ++i)
     if (kAttrs[i].name == word) return static_cast<AttrKey>(i);
   return std::nullopt;
-}
-
-int attrPosition(Op op, AttrKey key) {
-  const OpInfo& row = info(op);
-  for (int i = 0; i < row.attrCount; ++i)
-    if (row.attrs[static_cast<size_t>(i)] == key) return i;
-  return -1;
 }
 
 Op opOf(ReduceOp op) {

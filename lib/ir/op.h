@@ -70,7 +70,8 @@ struct OpInfo {
   std::array<bool, kMaxAttrs> optional;
 };
 
-const OpInfo& info(Op);
+extern const std::array<OpInfo, kOpCount> kOpInfos;
+inline const OpInfo& info(Op op) { return kOpInfos[static_cast<size_t>(op)]; }
 inline std::string_view name(Op op) { return info(op).name; }
 inline bool hasTrait(Op op, uint16_t t) { return (info(op).traits & t) != 0; }
 // Arithmetic on floats, as counted in FLOPs: NEG is none.
@@ -84,6 +85,11 @@ std::span<const std::string_view> opNames();  // by Op's value
 std::string_view attrName(AttrKey);
 AttrType attrType(AttrKey);
 std::optional<AttrKey> attrByName(std::string_view);
-int attrPosition(Op, AttrKey);  // its place in info(op).attrs, -1 if the op has no such attribute
+inline constexpr size_t kAttrKeyCount = 0
+#define ATTR(...) +1
+#include "ir/attrs.def"
+    ;
+extern const std::array<std::array<int8_t, kAttrKeyCount>, kOpCount> kAttrPositions;
+inline int attrPosition(Op op, AttrKey key) { return kAttrPositions[static_cast<size_t>(op)][static_cast<size_t>(key)]; }  // its place in info(op).attrs, -1 if the op has no such attribute
 
 }  // namespace uop

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/graph_copier.h"
+
 namespace uop {
 
 std::vector<NodeId> Program::roots() const {
@@ -135,11 +137,11 @@ int64_t longestReduce(const Program& p) {
 Program compacted(const Program& p) {
   Program out;
   auto roots = p.roots();
-  std::vector<NodeId> now(p.graph.size(), kNoNode), sources;
-  for (NodeId n : postOrder(p.graph, roots)) {
-    sources.clear();
-    for (NodeId s : p.graph.srcs(n)) sources.push_back(now[s]);
-    now[n] = out.graph.remake(p.graph, n, sources);
+  const std::vector<NodeId> order = postOrder(p.graph, roots);
+  out.graph.reserve(order.size());
+  GraphCopier now(p.graph, out.graph);
+  for (NodeId n : order) {
+    now.copy(n);
     if (p.lines.size() > n) {
       out.lines.resize(out.graph.size());
       out.lines[now[n]] = p.lines[n];

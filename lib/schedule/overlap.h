@@ -1,6 +1,7 @@
 // May two accesses of one root touch the same element?
 #pragma once
 #include <map>
+#include <unordered_map>
 
 #include "schedule/tree_builder.h"
 

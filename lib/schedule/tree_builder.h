@@ -1,5 +1,7 @@
 // The parts of buildLoopTree: nesting (which loop), then order within each loop.
 #pragma once
+#include <unordered_map>
+
 #include "schedule/loop_tree.h"
 
 namespace uop::schedule {
