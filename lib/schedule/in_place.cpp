@@ -2,16 +2,77 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
-#include "schedule/loop_tree.h"
+#include "schedule/tree_builder.h"
 
 namespace uop {
 namespace {
 
+using schedule::Edge;
+using schedule::ItemId;
+
 struct Use {
-  std::vector<PlaceRef> reads, writes;
-  std::vector<NodeId> stores;
+  std::vector<Access> reads, writes;
+};
+
+// Whether all reads of one argument can come before the one STORE to another, both being the same memory: what the loop tree
+// of the body with both as one would say (memory_order.cpp), without building it for each pair.
+class ReadsFirst {
+ public:
+  ReadsFirst(const Graph& g, NodeId body) : g_(g), nest_(g, body, tree_) {
+    possible_ = nest_.build() && schedule::addDependences(nest_, edges_) && schedule::addAntiDependences(nest_, edges_);
+    std::ranges::sort(edges_, {}, &Edge::before);
+  }
+
+  // The STORE that is asked about from now on.
+  void setStore(const Access& write) {
+    write_ = &write;
+    after_.assign(nest_.itemCount(), false);
+    std::vector<ItemId> todo;
+    auto reach = [&](ItemId item) {
+      if (!after_[item]) after_[item] = true, todo.push_back(item);
+    };
+    for (uint32_t level = tree_.levels[write.node];; level = tree_.loops[level].parent) {
+      reach(nest_.lift(write.node, level));
+      if (level == 0) break;
+    }
+    while (!todo.empty()) {
+      const ItemId item = todo.back();
+      todo.pop_back();
+      for (const Edge& e : std::ranges::equal_range(edges_, item, {}, &Edge::before)) reach(e.after);
+    }
+  }
+
+  bool allowed(const Access& read) const {
+    const uint32_t both = tree_.common(tree_.levels[read.node], tree_.levels[write_->node]);
+    return (both == 0 || (sameIndices(read) && inEachLoop(read, both))) && !after_[nest_.lift(read.node, both)];
+  }
+  bool possible() const { return possible_; }
+
+ private:
+  bool sameIndices(const Access& read) const {
+    return std::ranges::equal(read.place.indices, write_->place.indices, [&](NodeId a, NodeId b) { return a == b || (g_.constInt(a) && g_.constInt(a) == g_.constInt(b)); });
+  }
+  bool inEachLoop(const Access& read, uint32_t loop) const {
+    for (; loop != 0; loop = tree_.loops[loop].parent) {
+      const NodeId range = tree_.loops[loop].range;
+      const auto bound = g_.constInt(g_.src(range, 0));
+      if (!(bound && *bound <= 1) && std::ranges::none_of(read.place.indices, [&](NodeId i) { return g_.isOpen(i, range); })) return false;
+    }
+    return true;
+  }
+
+  const Graph& g_;
+  LoopTree tree_;
+  schedule::Nest nest_;
+  std::vector<Edge> edges_;  // ascending `before`
+  bool possible_ = false;
+  const Access* write_ = nullptr;
+  std::vector<bool> after_;  // items that come after the STORE, its own included
 };
 
 class Finder {
@@ -21,11 +82,17 @@ class Finder {
   std::vector<InPlace> run() {
     std::vector<InPlace> pairs;
     for (const auto& [out, written] : uses_) {
-      if (written.stores.size() != 1 || !written.reads.empty() || !writesEachOnce(written)) continue;
+      if (written.writes.size() != 1 || !written.reads.empty() || !writesEachOnce(written.writes[0])) continue;
+      const Access& write = written.writes[0];
+      bool asked = false;
       for (const auto& [in, read] : uses_) {
         if (!read.writes.empty() || read.reads.empty() || !alike(in, out)) continue;
-        const bool same = std::ranges::all_of(read.reads, [&](const PlaceRef& r) { return r.state == kNoNode && sameElement(out, r, written.writes[0]); });
-        if (same) accept(pairs, {g_.attr(in, AttrKey::Slot), g_.attr(out, AttrKey::Slot)});
+        const bool same = std::ranges::all_of(read.reads, [&](const Access& r) { return r.place.state == kNoNode && sameElement(out, r.place, write.place); });
+        if (!same) continue;
+        if (!readsFirst_) readsFirst_.emplace(g_, body_);
+        if (!readsFirst_->possible()) return {};
+        if (!std::exchange(asked, true)) readsFirst_->setStore(write);
+        if (std::ranges::all_of(read.reads, [&](const Access& r) { return readsFirst_->allowed(r); })) pairs.push_back({g_.attr(in, AttrKey::Slot), g_.attr(out, AttrKey::Slot)});
       }
     }
     return pairs;
@@ -41,9 +108,12 @@ class Finder {
       PlaceRef ref = resolvePlace(g_, implicit[n] ? n : g_.src(n, 0), below);
       if (g_.op(ref.root) != Op::Param) continue;
       Use& use = uses_[ref.root];
-      if (store) use.stores.push_back(n);
-      (store ? use.writes : use.reads).push_back(std::move(ref));
+      (store ? use.writes : use.reads).push_back({n, store, std::move(ref)});
     }
+    for (NodeId n : nodes_)
+      if (g_.op(n) == Op::End) runs_[g_.src(n, 0)].push_back(n);
+      else if (g_.op(n) == Op::Sink)
+        for (NodeId s : g_.srcs(n)) runs_[s].push_back(n);
   }
 
   bool alike(NodeId a, NodeId b) const { return g_.dtype(a) == g_.dtype(b) && std::ranges::equal(g_.shape(a), g_.shape(b)); }
@@ -56,26 +126,24 @@ class Finder {
 
   // Ranges of every loop around the STORE, whether or not it depends on them.
   std::set<NodeId> loopsAround(NodeId store) const {
-    std::set<NodeId> loops, around = {store};
-    for (NodeId n : nodes_) {
-      const bool wraps = (g_.op(n) == Op::End && around.contains(g_.src(n, 0))) || (g_.op(n) == Op::Sink && std::ranges::any_of(g_.srcs(n), [&](NodeId s) { return around.contains(s); }));
-      if (!wraps) continue;
-      around.insert(n);
-      if (g_.op(n) != Op::End) continue;
-      for (NodeId r : g_.srcs(n).subspan(1))
-        if (g_.constInt(g_.src(r, 0)) != 1) loops.insert(r);
+    std::set<NodeId> loops;
+    std::vector<NodeId> around = {store};
+    for (size_t i = 0; i < around.size(); ++i) {
+      if (g_.op(around[i]) == Op::End)
+        for (NodeId r : g_.srcs(around[i]).subspan(1))
+          if (g_.constInt(g_.src(r, 0)) != 1) loops.insert(r);
+      if (auto it = runs_.find(around[i]); it != runs_.end()) around.insert(around.end(), it->second.begin(), it->second.end());
     }
     return loops;
   }
 
   // Each loop's counter is a digit of one index, in a number system without carries: so no element is met twice.
-  bool writesEachOnce(const Use& use) const {
-    if (use.writes[0].state != kNoNode) return false;
-    std::set<NodeId> loops = loopsAround(use.stores[0]);
-    const NodeId root = use.writes[0].root;
-    for (size_t axis = 0; axis < use.writes[0].indices.size(); ++axis) {
-      if (g_.shape(root)[axis] == 1) continue;
-      Affine form = affineOf(g_, use.writes[0].indices[axis]);
+  bool writesEachOnce(const Access& write) const {
+    if (write.place.state != kNoNode) return false;
+    std::set<NodeId> loops = loopsAround(write.node);
+    for (size_t axis = 0; axis < write.place.indices.size(); ++axis) {
+      if (g_.shape(write.place.root)[axis] == 1) continue;
+      Affine form = affineOf(g_, write.place.indices[axis]);
       if (!form.exact) return false;
       std::ranges::sort(form.terms, {}, [](const auto& term) { return std::abs(term.second); });
       __int128 reach = 0;  // of the digits so far
@@ -91,16 +159,12 @@ class Finder {
     return loops.empty();
   }
 
-  // The loop tree has the last word on whether reads can come first.
-  void accept(std::vector<InPlace>& pairs, InPlace pair) const {
-    Excerpt merged = mergeArguments(g_, body_, pair);
-    if (buildLoopTree(merged.graph, merged.root)) pairs.push_back(pair);
-  }
-
   const Graph& g_;
   const NodeId body_;
   const std::vector<NodeId> nodes_;
   std::map<NodeId, Use> uses_;  // by PARAM
+  std::unordered_map<NodeId, std::vector<NodeId>> runs_;  // ENDs and SINKs, by the effect that they run
+  std::optional<ReadsFirst> readsFirst_;
 };
 
 }  // namespace
@@ -112,7 +176,7 @@ Excerpt mergeArguments(const Graph& g, NodeId body, InPlace pair) {
   auto paramOf = [&](int64_t slot) { return *std::ranges::find_if(nodes, [&](NodeId n) { return g.op(n) == Op::Param && g.attr(n, AttrKey::Slot) == slot; }); };
   const NodeId read = paramOf(pair.read), written = paramOf(pair.written);
   Excerpt out;
-  std::map<NodeId, NodeId> now;
+  std::unordered_map<NodeId, NodeId> now;
   now[read] = now[written] = out.graph.remake(g, read, {});
   out.from.push_back(read);
   std::vector<NodeId> sources;
