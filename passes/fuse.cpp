@@ -4,9 +4,9 @@
 
 namespace uop {
 
-KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.roots()) {
+KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.roots()), escaped_(g.size()), reads_(kernels.kernels.size()) {
   for (const ResultDef& r : p.results)
-    if (g[r.node].place) escaped_.insert(g[r.node].base);
+    if (g[r.node].place) escaped_[g[r.node].base] = true;
   auto roots = p.roots();
   for (NodeId n : cone(g, roots)) {
     auto srcs = g.srcs(n);
@@ -14,8 +14,14 @@ KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.root
       if (!g[srcs[i]].place || g.op(g[srcs[i]].base) != Op::Stage) continue;
       bool element = g.rank(srcs[i]) == 0 && g.op(n) == Op::Load && i == 0;
       bool address = g.op(srcs[i]) == Op::Stage && g.op(n) == Op::Index && i == 0;
-      if (!element && !address) escaped_.insert(g[srcs[i]].base);
+      if (!element && !address) escaped_[g[srcs[i]].base] = true;
     }
+  }
+  for (uint32_t k = 0; k < count(); ++k) {
+    for (const KernelRead& r : kernels.kernels[k].reads) reads_[k].emplace_back(r.base, r.index);
+    std::ranges::sort(reads_[k]);
+    auto same = std::ranges::unique(reads_[k]);
+    reads_[k].erase(same.begin(), same.end());
   }
 }
 
@@ -27,7 +33,7 @@ bool KernelFacts::ours(uint32_t k) const {
 
 NodeId KernelFacts::decidable(uint32_t k) const {
   NodeId root = kernels.kernels[k].roots[0];
-  return ours(k) && !escaped_.contains(root) ? root : kNoNode;
+  return ours(k) && !escaped_[root] ? root : kNoNode;
 }
 
 std::vector<NodeId> KernelFacts::outer(uint32_t k) const {
@@ -39,20 +45,18 @@ std::vector<NodeId> KernelFacts::outer(uint32_t k) const {
   return out;
 }
 
-std::set<uint32_t> KernelFacts::readers(uint32_t k) const {
+std::span<const uint32_t> KernelFacts::readers(uint32_t k) const {
   auto it = kernels.users.find(kernels.kernels[k].roots[0]);
-  return it == kernels.users.end() ? std::set<uint32_t>{} : it->second;
+  return it == kernels.users.end() ? std::span<const uint32_t>{} : it->second;
 }
 
 std::vector<NodeId> KernelFacts::reads(uint32_t reader, uint32_t k) const {
   std::vector<NodeId> out;
-  for (const KernelRead& r : kernels.kernels[reader].reads)
-    if (r.base == kernels.kernels[k].roots[0]) out.push_back(r.index);
-  std::ranges::sort(out);
-  auto same = std::ranges::unique(out);
-  out.erase(same.begin(), same.end());
+  for (const Read& r : std::ranges::equal_range(reads_[reader], kernels.kernels[k].roots[0], {}, &Read::first)) out.push_back(r.second);
   return out;
 }
+
+bool KernelFacts::readsFrom(uint32_t reader, NodeId base) const { return std::ranges::binary_search(reads_[reader], base, {}, &Read::first); }
 
 bool KernelFacts::readsSettled(uint32_t k) const {
   return std::ranges::all_of(kernels.kernels[k].reads, [&](const KernelRead& r) {
@@ -108,14 +112,17 @@ std::unordered_set<NodeId> KernelFacts::productTerms(uint32_t k) const {
 
 LoopChain KernelFacts::hoisted(uint32_t k) const {
   std::vector<NodeId> loops = outer(k);
-  std::set<LoopChain::Set> found;
+  std::vector<LoopChain::Set> found;
   for (NodeId n : kernels.kernels[k].nodes) {
     if (!hasTrait(g.op(n), trait::ClosesRanges) || kernels.isRoot(n)) continue;
     LoopChain::Set around;
     for (NodeId r : loops)
       if (g.isOpen(n, r)) around.insert(r);
-    if (around.size() < loops.size()) found.insert(std::move(around));
+    if (around.size() < loops.size()) found.push_back(std::move(around));
   }
+  std::ranges::sort(found);
+  auto same = std::ranges::unique(found);
+  found.erase(same.begin(), same.end());
   LoopChain out;
   for (const LoopChain::Set& s : found) out.add(s);
   return out;
@@ -128,7 +135,7 @@ bool LoopChain::fits(const Set& s) const {
 LoopChain::Set LoopChain::fitting(Set wanted) const {
   for (const Set& o : sets_) {
     if (std::ranges::includes(o, wanted) || std::ranges::includes(wanted, o)) continue;
-    std::erase_if(wanted, [&](NodeId r) { return !o.contains(r); });
+    wanted.eraseIf([&](NodeId r) { return !o.contains(r); });
   }
   return wanted;
 }

@@ -10,6 +10,7 @@
 // Decisions are made on the graph as it was, the graph is rebuilt once a step. The benefit counted is bytes moved, after
 // XLA's priority fusion; the bound on what is computed twice keeps the work of the kernels that of the graph.
 #pragma once
+#include <algorithm>
 #include <numeric>
 
 #include "passes/split_kernels.h"
@@ -28,10 +29,34 @@ void fuseStencil(Program&, const FuseOptions&);
 void fuseLocal(Program&, const FuseOptions&);
 void fuseMerge(Program&, const FuseOptions&);
 
+// Few nodes, ascending.
+class NodeSet {
+ public:
+  bool insert(NodeId n) {
+    auto at = std::ranges::lower_bound(nodes_, n);
+    if (at != nodes_.end() && *at == n) return false;
+    nodes_.insert(at, n);
+    return true;
+  }
+  bool contains(NodeId n) const { return std::ranges::binary_search(nodes_, n); }
+  template <class Unwanted>
+  void eraseIf(Unwanted unwanted) {
+    std::erase_if(nodes_, unwanted);
+  }
+  size_t size() const { return nodes_.size(); }
+  bool empty() const { return nodes_.empty(); }
+  auto begin() const { return nodes_.begin(); }
+  auto end() const { return nodes_.end(); }
+  friend auto operator<=>(const NodeSet&, const NodeSet&) = default;
+
+ private:
+  std::vector<NodeId> nodes_;
+};
+
 // Sets of loops, each inside the next: what a loop order can hoist without computing anything twice.
 class LoopChain {
  public:
-  using Set = std::set<NodeId>;
+  using Set = NodeSet;
   bool fits(const Set&) const;
   // The largest subset of `wanted` that fits.
   Set fitting(Set wanted) const;
@@ -84,9 +109,10 @@ class KernelFacts {
   bool ours(uint32_t k) const;
   // RANGEs around the whole kernel, bounds of 1 left out.
   std::vector<NodeId> outer(uint32_t k) const;
-  std::set<uint32_t> readers(uint32_t k) const;
+  std::span<const uint32_t> readers(uint32_t k) const;
   // INDEX nodes by which `reader` reads kernel k's STAGE.
   std::vector<NodeId> reads(uint32_t reader, uint32_t k) const;
+  bool readsFrom(uint32_t reader, NodeId base) const;
   // Whether all that k reads is as it will be at the end: moving the reads is then free of order.
   bool readsSettled(uint32_t k) const;
   // A REDUCE whose operands are each read again in some loop around it, as in a matrix product: worth a kernel of its own.
@@ -103,7 +129,9 @@ class KernelFacts {
   static constexpr int64_t kUnknown = int64_t{1} << 40;
 
  private:
-  std::unordered_set<NodeId> escaped_;  // STAGEs used otherwise than by LOADs of single elements
+  using Read = std::pair<NodeId, NodeId>;   // (base, index)
+  std::vector<bool> escaped_;               // STAGEs used otherwise than by LOADs of single elements
+  std::vector<std::vector<Read>> reads_;    // by reader, ascending
 };
 
 }  // namespace uop

@@ -52,7 +52,7 @@ void Inliner::measure(uint32_t k) {
       continue;
     }
     if (!sites.insert({r.base, r.index}).second) continue;
-    uint32_t from = facts_.kernels.kernelOf.at(r.base);
+    uint32_t from = facts_.kernels.kernelOf(r.base);
     cost_[k] = std::min(kNever, cost_[k] + cost_[from]);
     nodes_[k] += nodes_[from];
     inputs_[k].insert(inputs_[from].begin(), inputs_[from].end());
@@ -65,11 +65,9 @@ bool Inliner::pays(uint32_t k) const {
   int64_t sites = 0, before = facts_.bytes(facts_[k].roots[0]), after = 0;
   for (NodeId in : inputs_[k]) before += facts_.bytes(in);
   for (uint32_t user : facts_.readers(k)) {
-    std::set<NodeId> has;
-    for (const KernelRead& r : facts_[user].reads) has.insert(r.base);
     before += facts_.bytes(facts_[k].roots[0]);
     for (NodeId in : inputs_[k])
-      if (!has.contains(in)) after += facts_.bytes(in);
+      if (!facts_.readsFrom(user, in)) after += facts_.bytes(in);
     std::vector<NodeId> reads = facts_.reads(user, k);
     for (NodeId read : reads) times += static_cast<double>(facts_.iterations(read));
     work += work_[user];

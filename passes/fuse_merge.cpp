@@ -20,7 +20,7 @@ class Merger {
   void lift(uint32_t group);
   bool mergeInto(uint32_t k, uint32_t user);
   bool mergeSiblings(uint32_t a, uint32_t b);
-  void siblings(const std::set<uint32_t>& readers, NodeId base);
+  void siblings(std::span<const uint32_t> readers, NodeId base);
   LoopChain::Set mapped(const LoopChain::Set& loops, uint32_t k, std::span<const NodeId> index) const;
   bool agree(uint32_t k, uint32_t other, std::span<const NodeId> index) const;
   bool meets(uint32_t a, uint32_t b) const;
@@ -34,7 +34,7 @@ class Merger {
   KernelFacts facts_;
   Joined joined_;
   struct Group {
-    std::set<uint32_t> deps;
+    std::vector<uint32_t> deps;  // ascending
     size_t nodes;
     LoopChain chain;
     bool product;
@@ -96,12 +96,12 @@ bool Merger::reaches(uint32_t from, uint32_t to) const {
 bool Merger::agree(uint32_t k, uint32_t other, std::span<const NodeId> index) const {
   auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
   std::vector<NodeId> outer = facts_.outer(other);
-  std::set<NodeId> used;
+  NodeSet used;
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (facts_.bound(ranges[i]) == 1) continue;
     NodeId at = joined_.resolve(index[i]);
     bool loop = std::ranges::any_of(outer, [&](NodeId r) { return joined_.resolve(r) == at; });
-    if (!loop || facts_.bound(at) != facts_.bound(ranges[i]) || !used.insert(at).second) return false;
+    if (!loop || facts_.bound(at) != facts_.bound(ranges[i]) || !used.insert(at)) return false;
   }
   if (used.size() != outer.size()) return false;
   const Group& a = groups_[joined_.find(k)];
@@ -125,8 +125,8 @@ LoopChain::Set Merger::mapped(const LoopChain::Set& loops, uint32_t k, std::span
 bool Merger::meets(uint32_t a, uint32_t b) const {
   for (uint32_t reader : groups_[a].members)
     for (const KernelRead& r : facts_[reader].reads) {
-      auto from = facts_.kernels.kernelOf.find(r.base);
-      if (from == facts_.kernels.kernelOf.end() || joined_.find(from->second) != b) continue;
+      uint32_t from = facts_.kernels.kernelOf(r.base);
+      if (from == KernelAnalysis::kNone || joined_.find(from) != b) continue;
       if (r.version != r.base || g_.op(r.index) != Op::Index) return false;
       auto ranges = g_.srcs(r.base).subspan(1);
       for (size_t i = 0; i < ranges.size(); ++i)
@@ -156,7 +156,9 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   for (const LoopChain::Set& s : chain) to.chain.add(s);
   to.nodes += from.nodes;
   to.product |= from.product;
-  to.deps.insert(from.deps.begin(), from.deps.end());
+  std::vector<uint32_t> deps;
+  std::ranges::set_union(to.deps, from.deps, std::back_inserter(deps));
+  to.deps = std::move(deps);
   to.members.insert(to.members.end(), from.members.begin(), from.members.end());
   to.users.insert(to.users.end(), from.users.begin(), from.users.end());
   to.level = std::max(to.level, from.level);
@@ -187,7 +189,7 @@ bool Merger::mergeSiblings(uint32_t a, uint32_t b) {
 }
 
 // Among the kernels that read `base`, those that do so at the elements that they compute.
-void Merger::siblings(const std::set<uint32_t>& readers, NodeId base) {
+void Merger::siblings(std::span<const uint32_t> readers, NodeId base) {
   std::vector<uint32_t> fit;
   for (uint32_t k : readers) {
     if (!isOpenFor(k) || fit.size() >= kMaxSiblings) continue;
@@ -202,14 +204,14 @@ void Merger::siblings(const std::set<uint32_t>& readers, NodeId base) {
 }
 
 void Merger::rebuild() {
-  std::unordered_set<NodeId> direct;  // INDEX nodes by which a kernel reads what it computes itself
+  std::vector<bool> direct(g_.size());  // INDEX nodes by which a kernel reads what it computes itself
   for (uint32_t k = 0; k < facts_.count(); ++k)
     for (const KernelRead& r : facts_[k].reads)
-      if (auto from = facts_.kernels.kernelOf.find(r.base); from != facts_.kernels.kernelOf.end() && from->second != k && joined_.find(from->second) == joined_.find(k)) direct.insert(r.index);
+      if (uint32_t from = facts_.kernels.kernelOf(r.base); from != KernelAnalysis::kNone && from != k && joined_.find(from) == joined_.find(k)) direct[r.index] = true;
   auto roots = p_.roots();
   retarget(p_, rebuildNodes(g_, roots, [&](NodeId old, std::span<const NodeId> sources, const auto& now) {
     if (joined_.isReplaced(old)) return joined_.resolve(old);
-    if (g_.op(old) != Op::Load || !direct.contains(g_.src(old, 0))) return g_.remake(g_, old, sources);
+    if (g_.op(old) != Op::Load || !direct[g_.src(old, 0)]) return g_.remake(g_, old, sources);
     NodeId value = now[g_.src(g_[g_.src(old, 0)].base, 0)];
     return sources.size() == 3 ? g_.where(sources[2], value, sources[1]) : value;
   }));

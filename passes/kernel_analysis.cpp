@@ -1,6 +1,16 @@
+#include "ir/intern.h"
 #include "passes/split_kernels.h"
 
 namespace uop {
+namespace {
+
+void sortUnique(std::vector<uint32_t>& list) {
+  std::ranges::sort(list);
+  auto same = std::ranges::unique(list);
+  list.erase(same.begin(), same.end());
+}
+
+}  // namespace
 
 KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : g_(g) {
   std::vector<std::vector<NodeId>> groups = findRoots(roots), next;
@@ -16,36 +26,34 @@ KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : 
     }
     if (next.size() == groups.size()) internalError("kernels depend on each other in a circle");
   }
+  auto add = [](std::vector<uint32_t>& list, uint32_t kernel) {
+    if (list.empty() || list.back() != kernel) list.push_back(kernel);
+  };
   for (uint32_t i = 0; i < kernels.size(); ++i) {
-    for (const KernelRead& r : kernels[i].reads) users[r.base].insert(i);
-    for (auto [base, index] : kernels[i].writes) {
-      users[base].insert(i);
-      auto& list = writers[base];
-      if (list.empty() || list.back() != i) list.push_back(i);
-    }
+    for (const KernelRead& r : kernels[i].reads) add(users[r.base], i);
+    for (auto [base, index] : kernels[i].writes) add(users[base], i), add(writers[base], i);
   }
 }
 
 // Nodes that begin a kernel, ascending. A closed STAGE that is not global is none if one kernel alone reads it.
 std::vector<NodeId> KernelAnalysis::rootNodes(std::span<const NodeId> roots) const {
   std::vector<NodeId> order = cone(g_, roots), out;
-  std::unordered_set<NodeId> inBody;  // effects that an END runs
+  std::vector<bool> inBody(g_.size());  // effects that an END runs
   constexpr NodeId kSeveral = kNoNode - 1;
-  std::unordered_map<NodeId, NodeId> owner;  // the one kernel that needs a node
+  std::vector<NodeId> owner(g_.size(), kNoNode);  // the one kernel that needs a node
   for (NodeId r : roots) owner[r] = kSeveral;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     NodeId n = *it;
     Op op = g_.op(n);
-    if (op == Op::End) inBody.insert(g_.src(n, 0));
-    if (op == Op::Sink && inBody.contains(n)) inBody.insert(g_.srcs(n).begin(), g_.srcs(n).end());
-    bool effect = (op == Op::End || op == Op::Store) && !inBody.contains(n);
+    if (op == Op::End) inBody[g_.src(n, 0)] = true;
+    if (op == Op::Sink && inBody[n])
+      for (NodeId s : g_.srcs(n)) inBody[s] = true;
+    bool effect = (op == Op::End || op == Op::Store) && !inBody[n];
     bool value = op == Op::Stage && (g_.space(n) == Space::Global || owner[n] == kSeveral);
     bool root = g_.open(n).empty() && (effect || value);
     if (root) out.push_back(n);
-    for (NodeId s : g_.srcs(n)) {
-      auto [mine, fresh] = owner.try_emplace(s, root ? n : owner[n]);
-      if (!fresh && mine->second != (root ? n : owner[n])) mine->second = kSeveral;
-    }
+    const NodeId mine = root ? n : owner[n];
+    for (NodeId s : g_.srcs(n)) owner[s] = owner[s] == kNoNode || owner[s] == mine ? mine : kSeveral;
   }
   std::ranges::reverse(out);
   return out;
@@ -54,7 +62,8 @@ std::vector<NodeId> KernelAnalysis::rootNodes(std::span<const NodeId> roots) con
 // The roots of each kernel.
 std::vector<std::vector<NodeId>> KernelAnalysis::findRoots(std::span<const NodeId> roots) const {
   std::vector<std::vector<NodeId>> out;
-  std::map<std::vector<NodeId>, size_t> byLoops;
+  Interner<NodeId> loopLists;
+  std::vector<size_t> byLoops{0};  // by list: its kernel, for those of the compiler's lists that are not empty
   for (NodeId n : rootNodes(roots)) {
     if (g_.op(n) != Op::Stage) {
       out.push_back({n});
@@ -64,22 +73,24 @@ std::vector<std::vector<NodeId>> KernelAnalysis::findRoots(std::span<const NodeI
     for (NodeId r : g_.srcs(n).subspan(1))
       if (!runsOnce(g_, r)) loops.push_back(r);
     std::ranges::sort(loops);
-    auto [it, fresh] = byLoops.try_emplace(loops, out.size());
+    const uint32_t list = loopLists.intern(loops);
+    const bool fresh = list == byLoops.size();
+    if (fresh) byLoops.push_back(out.size());
     if (fresh || loops.empty()) out.push_back({n});
-    else out[it->second].push_back(n);
+    else out[byLoops[list]].push_back(n);
   }
   return out;
 }
 
 void KernelAnalysis::collectAll(const std::vector<std::vector<NodeId>>& groups) {
   kernels.clear();
-  kernelOf.clear();
+  kernelOf_.assign(g_.size(), kNone);
+  seenBy_.assign(g_.size(), kNone);
   for (const auto& group : groups) {
-    for (NodeId root : group) kernelOf.emplace(root, static_cast<uint32_t>(kernels.size()));
+    for (NodeId root : group) kernelOf_[root] = static_cast<uint32_t>(kernels.size());
     kernels.push_back({group, {}, {}, {}, {}});
   }
-  for (uint32_t k = 0; k < kernels.size(); ++k)
-    if (!collect(kernels[k])) kernels[k].deps.insert(k);
+  for (uint32_t k = 0; k < kernels.size(); ++k) collect(k);
 }
 
 // Kernels that no order of running reaches.
@@ -115,16 +126,13 @@ void KernelAnalysis::eachDep(NodeId after, std::vector<NodeId>& closed, std::vec
   }
 }
 
-// False where one of its roots needs another.
-bool KernelAnalysis::collect(Kernel& k) {
-  std::unordered_set<NodeId> seen(k.roots.begin(), k.roots.end());
+// It depends on itself where one of its roots needs another.
+void KernelAnalysis::collect(uint32_t kernel) {
+  Kernel& k = kernels[kernel];
   std::vector<NodeId> todo = k.roots;
-  bool apart = true;
   auto push = [&](NodeId n) {
-    auto root = kernelOf.find(n);
-    if (root != kernelOf.end() && &kernels[root->second] == &k) apart = false;
-    else if (root != kernelOf.end()) k.deps.insert(root->second);
-    else if (seen.insert(n).second) todo.push_back(n);
+    if (isRoot(n)) k.deps.push_back(kernelOf_[n]);
+    else if (seenBy_[n] != kernel) seenBy_[n] = kernel, todo.push_back(n);
   };
   std::vector<NodeId> closed, open;
   while (!todo.empty()) {
@@ -141,9 +149,9 @@ bool KernelAnalysis::collect(Kernel& k) {
     for (NodeId s : closed) push(s);
     for (NodeId s : open) push(s);
   }
+  sortUnique(k.deps);
   std::ranges::sort(k.nodes);
   for (NodeId n : k.nodes) recordAccess(k, n);
-  return apart;
 }
 
 void KernelAnalysis::recordAccess(Kernel& k, NodeId n) {
@@ -161,25 +169,24 @@ std::vector<uint32_t> KernelAnalysis::closedDeps(NodeId place) const {
   for (NodeId p = place; g_.op(p) == Op::After; p = g_.src(p, 0)) {
     closed.clear();
     eachDep(p, closed, open);
-    for (NodeId n : closed) out.push_back(kernelOf.at(n));
+    for (NodeId n : closed) out.push_back(kernelOf_[n]);
   }
   return out;
 }
 
-std::set<uint32_t> KernelAnalysis::writersBefore(NodeId version) const {
-  std::set<uint32_t> out;
+std::vector<uint32_t> KernelAnalysis::writersBefore(NodeId version) const {
+  std::vector<uint32_t> out, todo = closedDeps(version);
   auto it = writers.find(g_[version].base);
   if (it == writers.end()) return out;
-  std::vector<uint32_t> todo = closedDeps(version);
-  std::vector<bool> seen(kernels.size());
-  while (!todo.empty()) {
+  std::unordered_set<uint32_t> seen;
+  while (!todo.empty() && out.size() < it->second.size()) {
     uint32_t k = todo.back();
     todo.pop_back();
-    if (seen[k]) continue;
-    seen[k] = true;
-    if (std::ranges::binary_search(it->second, k)) out.insert(k);
+    if (!seen.insert(k).second) continue;
+    if (std::ranges::binary_search(it->second, k)) out.push_back(k);
     todo.insert(todo.end(), kernels[k].deps.begin(), kernels[k].deps.end());
   }
+  std::ranges::sort(out);
   return out;
 }
 

@@ -56,7 +56,7 @@ class Orderer {
 
   const Graph& g_;
   const KernelAnalysis& a_;
-  std::vector<std::set<uint32_t>> before_;                // unmet dependencies
+  std::vector<size_t> before_;                            // how many dependencies are unmet
   std::vector<std::vector<uint32_t>> blocks_;             // users that wait for a kernel
   std::vector<std::vector<Blocked>> waiting_;             // readers that must come before a writer
   std::vector<bool> done_;
@@ -73,9 +73,9 @@ void Orderer::findConflicts() {
       bool own = std::ranges::binary_search(it->second, k);
       if (own && !safeInPlace(g_, a_.kernels[k], r)) out_.snapshots.insert(r.version);
       if (!seen.insert(r.version).second) continue;
-      std::set<uint32_t> have = a_.writersBefore(r.version);
+      std::vector<uint32_t> have = a_.writersBefore(r.version);
       for (uint32_t w : it->second)
-        if (w != k && !have.contains(w)) waiting_[w].push_back({k, r.version});
+        if (w != k && !std::ranges::binary_search(have, w)) waiting_[w].push_back({k, r.version});
     }
   }
 }
@@ -85,8 +85,7 @@ void Orderer::finish(uint32_t k) {
   ready_.erase(k);
   out_.order.push_back(k);
   for (uint32_t user : blocks_[k]) {
-    before_[user].erase(k);
-    if (before_[user].empty()) ready_.insert(user);
+    if (--before_[user] == 0) ready_.insert(user);
   }
 }
 
@@ -100,9 +99,9 @@ void Orderer::unblock(uint32_t k) {
 KernelOrder Orderer::run() {
   done_.resize(a_.kernels.size());
   for (uint32_t k = 0; k < a_.kernels.size(); ++k) {
-    before_[k] = a_.kernels[k].deps;
-    for (uint32_t d : before_[k]) blocks_[d].push_back(k);
-    if (before_[k].empty()) ready_.insert(k);
+    before_[k] = a_.kernels[k].deps.size();
+    for (uint32_t d : a_.kernels[k].deps) blocks_[d].push_back(k);
+    if (before_[k] == 0) ready_.insert(k);
   }
   findConflicts();
   while (!ready_.empty()) {

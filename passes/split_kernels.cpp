@@ -54,17 +54,20 @@ bool keepResults(Program& p, const KernelAnalysis& a) {
 
 class Splitter {
  public:
-  Splitter(Program& p, const KernelAnalysis& a) : p_(p), g_(p.graph), a_(a), fresh_(freshIds(p.graph, p.roots())) {}
+  Splitter(Program& p, const KernelAnalysis& a) : p_(p), g_(p.graph), a_(a), fresh_(freshIds(p.graph, p.roots())), now_(g_.size(), kNoNode), calls_(a.kernels.size(), kNoNode) {}
   void run(const std::vector<uint32_t>& order);
 
  private:
   NodeId outerBase(NodeId base);
   NodeId bodyOf(const Kernel& k, std::vector<NodeId>& args);
-  NodeId mapNode(const Kernel& k, NodeId n, std::unordered_map<NodeId, NodeId>& now);
+  NodeId mapNode(const Kernel& k, NodeId n);
   std::vector<NodeId> loopOrder(const Kernel& k) const;
   NodeId callFor(const Kernel& k);
   NodeId resultOf(NodeId n);
-  void setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& now, std::vector<NodeId>& args);
+  void setParams(const Kernel& k, std::vector<NodeId>& args);
+  bool isMapped(NodeId n) const { return now_[n] != kNoNode; }
+  void map(NodeId n, NodeId to) { now_[n] = to, mapped_.push_back(n); }
+  void forget();
 
   Program& p_;
   Graph& g_;
@@ -73,7 +76,9 @@ class Splitter {
   std::unordered_map<NodeId, NodeId> outer_;                    // base → its node outside of kernels
   std::unordered_map<NodeId, NodeId> lastWriter_;               // base → CALL
   std::unordered_map<NodeId, std::vector<NodeId>> readers_;     // base → CALLs since then
-  std::unordered_map<uint32_t, NodeId> calls_;
+  std::vector<NodeId> now_;                                     // in the kernel being made
+  std::vector<NodeId> mapped_;
+  std::vector<NodeId> calls_;                                   // by kernel
   int64_t nextRange_ = 0, nextAlloc_ = 0;
 };
 
@@ -86,7 +91,7 @@ NodeId Splitter::outerBase(NodeId base) {
 }
 
 // PARAMs of the body, by ascending id of what they stand for. A place of rank 0 is passed as one of shape [1].
-void Splitter::setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& now, std::vector<NodeId>& args) {
+void Splitter::setParams(const Kernel& k, std::vector<NodeId>& args) {
   std::set<NodeId> bases;
   for (const KernelRead& r : k.reads) bases.insert(r.base);
   for (auto [base, at] : k.writes) bases.insert(base);
@@ -104,50 +109,55 @@ void Splitter::setParams(const Kernel& k, std::unordered_map<NodeId, NodeId>& no
       if (g_.hasAttr(base, bound)) attrs.set(bound, g_.attr(base, bound));
     NodeId param = g_.make(Op::Param, {}, attrs);
     NodeId zero[] = {g_.index(0)};
-    now[base] = flat ? g_.indexInto(param, zero) : param;
+    map(base, flat ? g_.indexInto(param, zero) : param);
     args.push_back(base);
   }
 }
 
-NodeId Splitter::mapNode(const Kernel& k, NodeId n, std::unordered_map<NodeId, NodeId>& now) {
+void Splitter::forget() {
+  for (NodeId n : mapped_) now_[n] = kNoNode;
+  mapped_.clear();
+}
+
+NodeId Splitter::mapNode(const Kernel& k, NodeId n) {
   Op op = g_.op(n);
   std::vector<NodeId> srcs;
   if (op == Op::Alloc) return g_.make(Op::Alloc, {}, g_.attrsOf(n).set(AttrKey::Slot, nextAlloc_++));
   if (op == Op::Sink) {
     for (NodeId s : g_.srcs(n))
-      if (now.contains(s)) srcs.push_back(now.at(s));
+      if (isMapped(s)) srcs.push_back(now_[s]);
     return g_.make(Op::Sink, srcs);
   }
   if (op == Op::After) {
     std::vector<NodeId> todo(g_.srcs(n).begin() + 1, g_.srcs(n).end());
     for (NodeId s : todo)
-      if (now.contains(s) && !(a_.isRoot(s) && s != k.roots[0])) srcs.push_back(now.at(s));
-    return g_.after(now.at(g_.src(n, 0)), srcs);
+      if (isMapped(s) && !(a_.isRoot(s) && s != k.roots[0])) srcs.push_back(now_[s]);
+    return g_.after(now_[g_.src(n, 0)], srcs);
   }
-  for (NodeId s : g_.srcs(n)) srcs.push_back(now.at(s));
+  for (NodeId s : g_.srcs(n)) srcs.push_back(now_[s]);
   if (op == Op::Range) return g_.make(Op::Range, srcs, g_.attrsOf(n).set(AttrKey::Id, nextRange_++));
   return g_.remake(g_, n, srcs);
 }
 
 NodeId Splitter::bodyOf(const Kernel& k, std::vector<NodeId>& args) {
-  std::unordered_map<NodeId, NodeId> now;
+  forget();
   nextRange_ = nextAlloc_ = 0;
-  setParams(k, now, args);
+  setParams(k, args);
   if (k.makesValues(g_))  // a loop of one iteration is none
     for (NodeId root : k.roots)
       for (NodeId r : g_.srcs(root).subspan(1))
-        if (runsOnce(g_, r)) now[r] = g_.index(0);
+        if (runsOnce(g_, r) && !isMapped(r)) map(r, g_.index(0));
   for (NodeId n : k.nodes)
-    if (!a_.isRoot(n) && !now.contains(n)) now[n] = mapNode(k, n, now);
-  if (!k.makesValues(g_)) return mapNode(k, k.roots[0], now);
+    if (!a_.isRoot(n) && !isMapped(n)) map(n, mapNode(k, n));
+  if (!k.makesValues(g_)) return mapNode(k, k.roots[0]);
   std::vector<NodeId> stores, loops, index;
   for (NodeId root : k.roots) {
     index.clear();
-    for (NodeId r : g_.srcs(root).subspan(1)) index.push_back(now.at(r));
-    NodeId place = now.at(root);
-    stores.push_back(g_.store(index.empty() ? place : g_.indexInto(place, index), now.at(g_.src(root, 0))));
+    for (NodeId r : g_.srcs(root).subspan(1)) index.push_back(now_[r]);
+    NodeId place = now_[root];
+    stores.push_back(g_.store(index.empty() ? place : g_.indexInto(place, index), now_[g_.src(root, 0)]));
   }
-  for (NodeId r : loopOrder(k)) loops.push_back(now.at(r));
+  for (NodeId r : loopOrder(k)) loops.push_back(now_[r]);
   return g_.end(stores.size() == 1 ? stores[0] : g_.make(Op::Sink, stores), loops);
 }
 
@@ -172,11 +182,12 @@ NodeId Splitter::callFor(const Kernel& k) {
   for (auto [base, at] : k.writes) written.insert(base);
   if (k.makesValues(g_)) written.insert(k.roots.begin(), k.roots.end());
   // Kernels that come first without leaving anything that this one touches.
-  std::vector<NodeId> ordered;
-  for (uint32_t d : k.deps) {
-    bool touched = std::ranges::any_of(bases, [&](NodeId b) { auto it = lastWriter_.find(b); return it != lastWriter_.end() && it->second == calls_.at(d); });
-    if (!touched) ordered.push_back(calls_.at(d));
-  }
+  std::vector<NodeId> ordered, touching;
+  for (NodeId b : bases)
+    if (auto it = lastWriter_.find(b); it != lastWriter_.end()) touching.push_back(it->second);
+  std::ranges::sort(touching);
+  for (uint32_t d : k.deps)
+    if (!std::ranges::binary_search(touching, calls_[d])) ordered.push_back(calls_[d]);
   std::vector<NodeId> args{body};
   for (NodeId base : bases) {
     if (!g_[base].place) {
@@ -210,13 +221,13 @@ NodeId Splitter::resultOf(NodeId n) {
     for (NodeId s : g_.srcs(n)) srcs.push_back(resultOf(s));
     return g_.make(Op::Sink, srcs);
   }
-  if (hasTrait(g_.op(n), trait::Effect)) return calls_.at(a_.kernelOf.at(n));
+  if (hasTrait(g_.op(n), trait::Effect)) return calls_[a_.kernelOf(n)];
   if (!g_[n].place) return n;
   NodeId base = g_[n].base;
   std::vector<NodeId> deps;
   if (auto it = lastWriter_.find(base); it != lastWriter_.end()) deps.push_back(it->second);
   for (uint32_t d : a_.closedDeps(n))
-    if (std::ranges::find(deps, calls_.at(d)) == deps.end()) deps.push_back(calls_.at(d));
+    if (std::ranges::find(deps, calls_[d]) == deps.end()) deps.push_back(calls_[d]);
   return g_.after(outerBase(base), deps);
 }
 

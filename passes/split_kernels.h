@@ -27,7 +27,7 @@ struct KernelRead {
 struct Kernel {
   std::vector<NodeId> roots;          // STAGEs over the same RANGEs, or one END or STORE
   std::vector<NodeId> nodes;          // what belongs to it, ascending
-  std::set<uint32_t> deps;            // kernels that must come first
+  std::vector<uint32_t> deps;         // kernels that must come first, ascending
   std::vector<KernelRead> reads;
   std::vector<std::pair<NodeId, NodeId>> writes;  // (base, INDEX)
 
@@ -39,26 +39,31 @@ class KernelAnalysis {
  public:
   KernelAnalysis(const Graph& g, std::span<const NodeId> roots);
 
-  std::vector<Kernel> kernels;
-  std::unordered_map<NodeId, uint32_t> kernelOf;                 // by root
-  std::map<NodeId, std::vector<uint32_t>> writers;               // by base, ascending
-  std::unordered_map<NodeId, std::set<uint32_t>> users;          // by base
+  static constexpr uint32_t kNone = ~0u;
 
-  // The kernels before which a version's contents are not there yet, restricted to writers of its base.
-  std::set<uint32_t> writersBefore(NodeId version) const;
+  std::vector<Kernel> kernels;
+  std::unordered_map<NodeId, std::vector<uint32_t>> writers;     // by base, ascending
+  std::unordered_map<NodeId, std::vector<uint32_t>> users;       // by base, ascending
+
+  // The kernels before which a version's contents are not there yet, restricted to writers of its base; ascending.
+  std::vector<uint32_t> writersBefore(NodeId version) const;
   std::vector<uint32_t> closedDeps(NodeId place) const;
-  bool isRoot(NodeId n) const { return kernelOf.contains(n); }
+  // The kernel that a node is a root of, else kNone.
+  uint32_t kernelOf(NodeId n) const { return n < kernelOf_.size() ? kernelOf_[n] : kNone; }
+  bool isRoot(NodeId n) const { return kernelOf(n) != kNone; }
   bool isPrivate(NodeId base) const;  // an ALLOC that stays inside its only kernel
 
  private:
   std::vector<NodeId> rootNodes(std::span<const NodeId> roots) const;
   std::vector<std::vector<NodeId>> findRoots(std::span<const NodeId> roots) const;
   void collectAll(const std::vector<std::vector<NodeId>>& groups);
-  bool collect(Kernel&);
+  void collect(uint32_t kernel);
   std::vector<bool> inCircles() const;
   void recordAccess(Kernel&, NodeId n);
   void eachDep(NodeId after, std::vector<NodeId>& closed, std::vector<NodeId>& open) const;
   const Graph& g_;
+  std::vector<uint32_t> kernelOf_;  // by node
+  std::vector<uint32_t> seenBy_;    // by node: the kernel that was last found to hold it
 };
 
 struct KernelOrder {
