@@ -22,6 +22,7 @@ class Engine {
   Result<Step> visit(NodeId id);
   Result<NodeId> rewriteOnce(NodeId id);
   Result<NodeId> fitted(const CompiledRule& rule, NodeId root, NodeId to);
+  Sketch sketchOf(NodeId id);
   bool pushSources(NodeId id);
   NodeId withSources(NodeId id);
   NodeId tryIndex(NodeId id);
@@ -146,10 +147,22 @@ Result<NodeId> Engine::fitted(const CompiledRule& rule, NodeId root, NodeId to) 
   return to;
 }
 
+Sketch Engine::sketchOf(NodeId id) {
+  Sketch out;
+  out.fill(~uint64_t{0});
+  auto srcs = g_.srcs(id);
+  for (size_t i = 0; i < std::min(srcs.size(), kSketchSources); ++i) out[i] = sketchBit(g_.op(srcs[i])) | (facts_.constant(srcs[i]) != kNoNode ? kConstantBit : 0);
+  return out;
+}
+
 // One rewrite at a node whose sources are in normal form; the node itself where no rule applies.
 Result<NodeId> Engine::rewriteOnce(NodeId id) {
-  for (uint32_t index : rules_.at(g_.op(id))) {
+  const auto candidates = rules_.at(g_.op(id));
+  if (candidates.empty()) return id;
+  const Sketch sketch = sketchOf(id);
+  for (uint32_t index : candidates) {
     const CompiledRule& rule = rules_.rules()[index];
+    if (!rule.mayMatch(sketch)) continue;
     if (rule.rule.fastOnly && !options_.fast) continue;
     auto to = applyRule(g_, facts_, rule, id);
     if (!to && rule.builtin) internalError(to.error().message);

@@ -1,8 +1,27 @@
 #include "rewrite/rule.h"
 
+#include <algorithm>
+
 #include "rewrite/guards.h"
 
 namespace uop {
+namespace {
+
+uint64_t wantedBits(const Terms& terms, TermId id) {
+  const Term& t = terms[id];
+  if (t.kind == Term::Kind::Apply) return sketchBit(t.op);
+  const bool constant = t.kind == Term::Kind::Literal || (t.kind == Term::Kind::Var && terms.isConst[t.var]);
+  return constant ? kConstantBit : ~uint64_t{0};
+}
+
+void sketch(CompiledRule& rule) {
+  const Term& root = rule.terms[rule.match];
+  rule.wants.fill(~uint64_t{0});
+  for (size_t i = 0; i < std::min(root.args.size(), kSketchSources); ++i) rule.wants[i] = wantedBits(rule.terms, root.args[i]);
+  rule.swaps = hasTrait(root.op, trait::Commutative);
+}
+
+}  // namespace
 
 Result<CompiledRule> compileRule(Rule rule, bool builtin) {
   CompiledRule out{.rule = std::move(rule), .terms = {}, .guards = {}, .builtin = builtin};
@@ -21,6 +40,7 @@ Result<CompiledRule> compileRule(Rule rule, bool builtin) {
     if (!guard) return std::unexpected(guard.error());
     out.guards.push_back(std::move(*guard));
   }
+  sketch(out);
   return out;
 }
 

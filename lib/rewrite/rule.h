@@ -30,6 +30,14 @@ struct GuardCall {
   std::vector<VarId> attrVars;  // kNoVar where the argument is a term
 };
 
+// What a node's first sources are, as a set of bits each: one for the op, one more for a constant. A pattern names bits of
+// which a source must have one, so that most rules are passed over without matching.
+inline constexpr size_t kSketchSources = 3;
+using Sketch = std::array<uint64_t, kSketchSources>;
+inline constexpr uint64_t kConstantBit = uint64_t{1} << 63;
+static_assert(kOpCount < 63);
+inline uint64_t sketchBit(Op op) { return uint64_t{1} << static_cast<unsigned>(op); }
+
 struct CompiledRule {
   Rule rule;
   Terms terms;
@@ -37,6 +45,14 @@ struct CompiledRule {
   std::vector<GuardCall> guards;
   uint32_t index = 0;    // its number in the set, for counting hits
   bool builtin = true;   // a fault in it is ours
+  Sketch wants{};
+  bool swaps = false;    // its first two sources match either way round
+
+  bool mayMatch(const Sketch& s) const {
+    const bool straight = (s[0] & wants[0]) && (s[1] & wants[1]);
+    const bool swapped = swaps && (s[0] & wants[1]) && (s[1] & wants[0]);
+    return (straight || swapped) && (s[2] & wants[2]);
+  }
 };
 
 // Errors: Diag::RuleError.
