@@ -20,9 +20,6 @@
 namespace uop::cpu {
 namespace {
 
-// To be changed with whatever in this file changes the bytes without showing in the arguments.
-constexpr std::string_view kRevision = "1";
-
 // Code positions, sizes and names come from the source alone: no ident string (-Qn), no folder, no debug information.
 std::vector<std::string> cc1Arguments(const std::string& file, const CpuTarget& target, const CompileOptions& options) {
   std::vector<std::string> args = {
@@ -103,10 +100,9 @@ std::string compileIdentity(const CpuTarget& target, CompileOptions options) {
   // Each part with its length, so that no text can pass for another's parts.
   std::string out;
   auto part = [&](std::string_view text) { out += fmt::format("{}:{}\n", text.size(), text); };
-  part(kRevision);
+  part(UOPC_CLANG_SETUP);
   part(clangVersion());
   part(llvmVersion());
-  for (const Header& header : kHeaders) part(header.name), part(header.text);
   part(fmt::format("{}", std::to_underlying(options.emit)));
   for (const std::string& arg : cc1Arguments("", target, options)) part(arg);
   return out;
