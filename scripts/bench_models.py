@@ -27,6 +27,7 @@ MEMORY = 8 << 30  # for tinygrad, which does not end on some
 TWIN = os.path.join(ROOT, "scripts", "models", "tinygrad_twin.py")
 RECORD = os.path.join(ROOT, "scripts", "models", "tinygrad.json")
 COLUMNS = ("kernels", "distinct", "bytes", "peak", "graph_s", "clang_s")
+PEER_KEYS = ("kernels", "distinct", "bytes", "peak", "schedule_s", "graph_s", "clang_s")
 
 
 class Failed(Exception):
@@ -66,7 +67,7 @@ def operands(launch):
 def tinygrad(args, name, size):
   _, text = run([args.tinygrad, TWIN, name, "--size", size], args.timeout,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
-  return {key: value for key, value in json.loads(text.splitlines()[-1]).items() if key != "names"}
+  return {key: value for key, value in json.loads(text.splitlines()[-1]).items() if key in PEER_KEYS}
 
 
 def attempt(measure, *args):

@@ -2,10 +2,10 @@
 """The models in tinygrad, op by op, and what tinygrad makes of them. A peer to measure against, needed by nothing else.
 
     pip install tinygrad==0.14.0 numpy            # in a virtual environment of its own
-    VENV/bin/python scripts/models/tinygrad_twin.py NAME [--size small|full] [--run]
+    VENV/bin/python scripts/models/tinygrad_twin.py NAME [--size small|full] [--set size=128] [--run]
 
-Prints JSON: kernels, bytes and memory of the schedule, CPU seconds of scheduling with code generation and of Clang, each from
-a cold start. --run executes the small size instead, and compares its results with those of numpy.
+Prints JSON: kernels, bytes and memory of the schedule, CPU and wall seconds of scheduling with code generation and of
+Clang, each from a cold start. --run executes the small size instead, and compares its results with those of numpy.
 """
 import argparse
 import functools
@@ -13,8 +13,10 @@ import json
 import os
 import resource
 import sys
+import time
 
-os.environ.update({"DEV": "CPU", "CACHELEVEL": "0", "CCACHE": "0", "PARALLEL": "0", "CC": "clang-19"})
+os.environ.update({"DEV": "CPU", "CACHELEVEL": "0", "CCACHE": "0", "CC": "clang-19"})
+os.environ.setdefault("PARALLEL", "0")  # with workers, only the wall seconds of the whole are right
 
 import numpy as np  # noqa: E402
 from tinygrad import Device, Tensor, dtypes  # noqa: E402
@@ -90,10 +92,10 @@ def tensor(x):
   return Tensor(x).cast(dtypes.int32) if isinstance(x, UOp) else x
 
 
-def build(name, size, arrays=None):
+def build(name, size, arrays=None, changes={}):
   entry = zoo.MODELS[name]
   model = Model(TinygradBackend(arrays), calls=False)
-  entry.build(model, **getattr(entry, size))
+  entry.build(model, **getattr(entry, size) | changes)
   outputs = {key: out.h for key, out in model.outputs.items()}
   return model, {key: out.clone("CPU") if out.uop.device is None else out for key, out in outputs.items()}
 
@@ -104,15 +106,15 @@ def cpu(who):
 
 
 def watch_clang():
-  """For each of its runs the CPU seconds: with those that this process spends on it, and these alone."""
+  """For each of its runs the CPU seconds, with those that this process spends on it, and these alone; and the wall seconds."""
   seen, plain = [], ClangCompiler.compile
 
   @functools.wraps(plain)
   def compile(self, source):
-    own, children = cpu(resource.RUSAGE_SELF), cpu(resource.RUSAGE_CHILDREN)
+    own, children, start = cpu(resource.RUSAGE_SELF), cpu(resource.RUSAGE_CHILDREN), time.perf_counter()
     binary = plain(self, source)
     own = cpu(resource.RUSAGE_SELF) - own
-    seen.append((own + cpu(resource.RUSAGE_CHILDREN) - children, own))
+    seen.append((own + cpu(resource.RUSAGE_CHILDREN) - children, own, time.perf_counter() - start))
     return binary
   ClangCompiler.compile = compile
   return seen
@@ -128,19 +130,22 @@ def memory(linear, given):
   return sum(map(size_of, buffers - given))
 
 
-def measure(name, size):
-  model, outputs = build(name, size)
+def measure(name, size, changes):
+  model, outputs = build(name, size, changes=changes)
   assert Device["CPU"].renderer  # opening the device compiles kernels of its own
   given, compiled = {place.uop.base for place in model.b.places}, watch_clang()
-  start = cpu(resource.RUSAGE_SELF)
+  start, wall = cpu(resource.RUSAGE_SELF), time.perf_counter()
   linear, _ = Tensor.linear_with_vars(*outputs.values())
   scheduled = cpu(resource.RUSAGE_SELF)
   done = compile_linear(linear)
-  graph = cpu(resource.RUSAGE_SELF) - start - sum(own for _, own in compiled)
+  wall = time.perf_counter() - wall
+  graph = cpu(resource.RUSAGE_SELF) - start - sum(own for _, own, _ in compiled)
+  clang, clang_wall = sum(whole for whole, _, _ in compiled), sum(took for _, _, took in compiled)
   names = [ansistrip(call.src[0].arg.name) for call in done.src if call.src[0].op is Ops.PROGRAM]
   return {"kernels": len(linear.src), "distinct": len({call.src[0].key for call in linear.src}),
           "bytes": sum(size_of(u) for call in linear.src for u in operands(call)), "peak": memory(linear, given),
-          "schedule_s": round(scheduled - start, 4), "graph_s": round(graph, 4), "clang_s": round(sum(whole for whole, _ in compiled), 4),
+          "schedule_s": round(scheduled - start, 4), "graph_s": round(graph, 4), "clang_s": round(clang, 4),
+          "wall_s": round(wall, 4), "graph_wall_s": round(wall - clang_wall, 4), "clang_wall_s": round(clang_wall, 4),
           "names": names}
 
 
@@ -159,9 +164,11 @@ def main():
   parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("name", choices=sorted(zoo.MODELS), metavar="NAME")
   parser.add_argument("--size", choices=("small", "full"), default="small")
+  parser.add_argument("--set", nargs=1, action="extend", default=[], metavar="NAME=N", help="another argument of the model than its size has")
   parser.add_argument("--run", action="store_true")
   args = parser.parse_args()
-  json.dump(check(args.name) if args.run else measure(args.name, args.size), sys.stdout)
+  changes = {key: int(value) for key, _, value in (word.partition("=") for word in args.set)}
+  json.dump(check(args.name) if args.run else measure(args.name, args.size, changes), sys.stdout)
   print()
 
 

@@ -11,10 +11,11 @@ from registry import MODELS
 from uops import UopBackend, print_uop
 
 
-def build(name, size="small", calls=None, seed=0):
+def build(name, size="small", calls=None, seed=0, changes={}):
+  """`changes` replace arguments of the size."""
   entry = MODELS[name]
   model = Model(UopBackend(), seed, entry.calls if calls is None else calls)
-  entry.build(model, **getattr(entry, size))
+  entry.build(model, **getattr(entry, size) | changes)
   return model
 
 
