@@ -100,4 +100,21 @@ Affine affineOf(const Graph& g, NodeId index) {
   return out;
 }
 
+std::vector<NodeId> digitsOf(const Graph& g, const Affine& index) {
+  if (!index.exact) return {};
+  auto terms = index.terms;
+  std::ranges::sort(terms, {}, [](const auto& term) { return std::abs(term.second); });
+  std::vector<NodeId> out;
+  __int128 reach = 0;  // of the digits so far
+  for (auto [atom, coefficient] : terms) {
+    const int64_t weight = std::abs(coefficient);
+    if (g.op(atom) != Op::Range || weight <= reach) return {};
+    auto bound = g.constInt(g.src(atom, 0));
+    if (!bound && out.size() + 1 < terms.size()) return {};
+    if (bound) reach += static_cast<__int128>(weight) * std::max<int64_t>(0, *bound - 1);
+    out.push_back(atom);
+  }
+  return out;
+}
+
 }  // namespace uop

@@ -41,4 +41,8 @@ struct Affine {
 };
 Affine affineOf(const Graph&, NodeId index);
 
+// The RANGEs whose counters are the digits of an index, in a number system without carries: no two combinations of them give
+// the same index. Nothing where it is not of that form.
+std::vector<NodeId> digitsOf(const Graph&, const Affine& index);
+
 }  // namespace uop

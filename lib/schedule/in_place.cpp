@@ -49,23 +49,11 @@ class ReadsFirst {
 
   bool allowed(const Access& read) const {
     const uint32_t both = tree_.common(tree_.levels[read.node], tree_.levels[write_->node]);
-    return (both == 0 || (sameIndices(read) && inEachLoop(read, both))) && !after_[nest_.lift(read.node, both)];
+    return schedule::whyOverwritten(g_, tree_, read, *write_, 0).empty() && !after_[nest_.lift(read.node, both)];
   }
   bool possible() const { return possible_; }
 
  private:
-  bool sameIndices(const Access& read) const {
-    return std::ranges::equal(read.place.indices, write_->place.indices, [&](NodeId a, NodeId b) { return a == b || (g_.constInt(a) && g_.constInt(a) == g_.constInt(b)); });
-  }
-  bool inEachLoop(const Access& read, uint32_t loop) const {
-    for (; loop != 0; loop = tree_.loops[loop].parent) {
-      const NodeId range = tree_.loops[loop].range;
-      const auto bound = g_.constInt(g_.src(range, 0));
-      if (!(bound && *bound <= 1) && std::ranges::none_of(read.place.indices, [&](NodeId i) { return g_.isOpen(i, range); })) return false;
-    }
-    return true;
-  }
-
   const Graph& g_;
   LoopTree tree_;
   schedule::Nest nest_;
@@ -87,8 +75,8 @@ class Finder {
       bool asked = false;
       for (const auto& [in, read] : uses_) {
         if (!read.writes.empty() || read.reads.empty() || !alike(in, out)) continue;
-        const bool same = std::ranges::all_of(read.reads, [&](const Access& r) { return r.place.state == kNoNode && sameElement(out, r.place, write.place); });
-        if (!same) continue;
+        const bool old = std::ranges::all_of(read.reads, [](const Access& r) { return r.place.state == kNoNode; });
+        if (!old) continue;
         if (!readsFirst_) readsFirst_.emplace(g_, body_);
         if (!readsFirst_->possible()) return {};
         if (!std::exchange(asked, true)) readsFirst_->setStore(write);
@@ -118,12 +106,6 @@ class Finder {
 
   bool alike(NodeId a, NodeId b) const { return g_.dtype(a) == g_.dtype(b) && std::ranges::equal(g_.shape(a), g_.shape(b)); }
 
-  bool sameElement(NodeId root, const PlaceRef& a, const PlaceRef& b) const {
-    for (size_t axis = 0; axis < a.indices.size(); ++axis)
-      if (g_.shape(root)[axis] != 1 && a.indices[axis] != b.indices[axis]) return false;
-    return true;
-  }
-
   // Ranges of every loop around the STORE, whether or not it depends on them.
   std::set<NodeId> loopsAround(NodeId store) const {
     std::set<NodeId> loops;
@@ -137,24 +119,16 @@ class Finder {
     return loops;
   }
 
-  // Each loop's counter is a digit of one index, in a number system without carries: so no element is met twice.
+  // Each loop's counter is a digit of one index: so no element is met twice.
   bool writesEachOnce(const Access& write) const {
     if (write.place.state != kNoNode) return false;
     std::set<NodeId> loops = loopsAround(write.node);
     for (size_t axis = 0; axis < write.place.indices.size(); ++axis) {
       if (g_.shape(write.place.root)[axis] == 1) continue;
       Affine form = affineOf(g_, write.place.indices[axis]);
-      if (!form.exact) return false;
-      std::ranges::sort(form.terms, {}, [](const auto& term) { return std::abs(term.second); });
-      __int128 reach = 0;  // of the digits so far
-      for (size_t i = 0; i < form.terms.size(); ++i) {
-        auto [atom, coefficient] = form.terms[i];
-        const int64_t weight = std::abs(coefficient);
-        if (g_.op(atom) != Op::Range || weight <= reach) return false;
-        if (auto bound = g_.constInt(g_.src(atom, 0))) reach += static_cast<__int128>(weight) * std::max<int64_t>(0, *bound - 1);
-        else if (i + 1 < form.terms.size()) return false;
-        loops.erase(atom);
-      }
+      std::vector<NodeId> digits = digitsOf(g_, form);
+      if (digits.empty() && (!form.exact || !form.terms.empty())) return false;
+      for (NodeId r : digits) loops.erase(r);
     }
     return loops.empty();
   }

@@ -12,7 +12,8 @@ struct InPlace {
 };
 
 // Pairs of arguments that may be one piece of memory: of one dtype and shape, the one only read, the other written by one STORE;
-// each element is read in the one iteration that writes the element of the same index, and no iteration writes it again.
+// no element is written twice, and all reads of it can come before: in the iteration that writes it, as those of a row that is
+// read several times and then replaced, or in loops of their own.
 std::vector<InPlace> inPlacePairs(const Graph& g, NodeId body);
 
 // The body with both arguments of the pair as the PARAM that was read. Reading comes before writing by the format's own order,

@@ -78,10 +78,46 @@ TEST_CASE("no sharing where an element is read in another iteration") {
   CHECK(loop("%i %j", "%i %c0", "%i %j") == kNothing);             // written over and over
   CHECK(loop("%i %c0", "%i %c0", "%i %j") == kNothing);            // read again after it was written
   CHECK(loop("%h %h", "%h %h", "%h") == kBoth);                    // a diagonal
-  CHECK(pairs("%a = INDEX %x %i %j\n%v = LOAD %a\n%a2 = INDEX %x %i %c0\n%v2 = LOAD %a2\n%u = ADD %v %v2\n%b = INDEX %y %i %j\n%s = STORE %b %u\n%e = END %s %i %j\nreturn %e\n") == kNothing);
   // Read while it is summed, by another loop's counter.
   CHECK(pairs("%a = INDEX %x %i %j\n%v = LOAD %a\n%b = INDEX %y %i %j\n%s = STORE %b %v\n%e = END %s %i %j\n"
               "%y2 = AFTER %y %e\n%b2 = INDEX %y2 %h %c0\n%v2 = LOAD %b2\n%wi = INDEX %w %h %c0\n%s2 = STORE %wi %v2\n%e2 = END %s2 %h\nreturn %e2\n") == kNothing);
+}
+
+// The row's sum, by a loop of its own, is added to `element`.
+std::string rowSum(const std::string& row, const std::string& element, const std::string& result) {
+  return "%acc0 = ALLOC slot=0 dtype=f32 shape=[] space=reg\n%z = CONST value=0.0 dtype=f32\n%acc = AFTER %acc0 %i\n%init = STORE %acc %z\n"
+         "%acc1 = AFTER %acc %init %k\n%old = LOAD %acc1\n%a = INDEX %x " + row + "\n%v = LOAD %a\n%sum = ADD %old %v\n%st = STORE %acc1 %sum\n"
+         "%le = END %st %k\n%acc2 = AFTER %acc %le\n%total = LOAD %acc2\n%a2 = INDEX %x " + element + "\n%v2 = LOAD %a2\n%u = ADD %total %v2\n%b = INDEX %y " + result +
+         "\n%s = STORE %b %u\n%e = END %s %i %j\nreturn %e\n";
+}
+
+TEST_CASE("a row is read several times before it is replaced") {
+  CHECK(pairs(rowSum("%i %k", "%i %j", "%i %j")) == kBoth);
+  CHECK(pairs(rowSum("%i %k", "%i %c0", "%i %j")) == kBoth);      // of what is hoisted, too
+  CHECK(pairs(rowSum("%c0 %k", "%i %j", "%i %j")) == kNothing);   // the first row is gone when the second is summed
+  CHECK(pairs(rowSum("%k %j", "%i %j", "%i %j")) == kNothing);    // a column
+  // Half a row at a time: the other half's iterations find it replaced.
+  CHECK(pairs("%half = ADD %i %c0\n%q = FLOORDIV %i %two\n%a = INDEX %x %q %j\n%v = LOAD %a\n%b = INDEX %y %half %j\n%s = STORE %b %v\n%e = END %s %i %j\nreturn %e\n") == kNothing);
+}
+
+TEST_CASE("all is read before anything is written") {
+  CHECK(pairs(R"(%acc0 = ALLOC slot=0 dtype=f32 shape=[] space=reg
+%z = CONST value=0.0 dtype=f32
+%init = STORE %acc0 %z
+%acc1 = AFTER %acc0 %init %h %k
+%old = LOAD %acc1
+%a = INDEX %x %h %k
+%v = LOAD %a
+%sum = ADD %old %v
+%st = STORE %acc1 %sum
+%le = END %st %h %k
+%acc2 = AFTER %acc0 %le
+%total = LOAD %acc2
+%b = INDEX %y %i %j
+%s = STORE %b %total
+%e = END %s %i %j
+return %e
+)") == kBoth);
 }
 
 TEST_CASE("no sharing between shapes, or with what is written itself") {

@@ -138,25 +138,12 @@ const Waited& MemoryOrder::waited(const Reader& reader, GroupId id) {
   return out;
 }
 
-// A read of a state from outside a loop that also writes the place. Every iteration must find what was there at the start,
-// which holds if the element read is the one written, and no other iteration has it.
+// A read of a state from outside a loop that also writes the place.
 Result<void> MemoryOrder::sameLoop(const Access& read, NodeId store, uint32_t level) {
-  const Access& write = accessOf(store);
-  const LoopTree& tree = n_.tree;
-  auto refuse = [&](std::string_view why) {
+  if (auto why = whyOverwritten(g_, n_.tree, read, accessOf(store), level); !why.empty())
     return fail(Diag::PassError, fmt::format("no order exists: {} reads what was in {} before a loop that overwrites it ({}): {}", nodeText(g_, read.node),
                                              nodeText(g_, read.place.root), nodeText(g_, store), why));
-  };
-  const uint32_t both = tree.common(tree.levels[read.node], tree.levels[store]);
-  for (size_t axis = 0; axis < read.place.indices.size(); ++axis) {
-    const NodeId a = read.place.indices[axis], b = write.place.indices[axis];
-    if (a != b && !(g_.constInt(a) && g_.constInt(a) == g_.constInt(b))) return refuse("the indices differ");
-  }
-  for (uint32_t loop = both; loop != level; loop = tree.loops[loop].parent) {
-    const NodeId range = tree.loops[loop].range;
-    if (auto bound = g_.constInt(g_.src(range, 0)); bound && *bound <= 1) continue;
-    if (!std::ranges::any_of(read.place.indices, [&](NodeId i) { return g_.isOpen(i, range); })) return refuse("the index is the same in several iterations");
-  }
+  const uint32_t both = n_.tree.common(n_.tree.levels[read.node], n_.tree.levels[store]);
   edges_.push_back({n_.lift(read.node, both), n_.lift(n_.itemOf(store), both)});
   return {};
 }
@@ -223,6 +210,23 @@ Result<void> MemoryOrder::run() {
 }
 
 }  // namespace
+
+std::string_view whyOverwritten(const Graph& g, const LoopTree& tree, const Access& read, const Access& write, uint32_t level) {
+  std::set<NodeId> rows;
+  bool differ = false;
+  for (size_t axis = 0; axis < read.place.indices.size(); ++axis) {
+    const NodeId a = read.place.indices[axis], b = write.place.indices[axis];
+    if (a != b && !(g.constInt(a) && g.constInt(a) == g.constInt(b))) differ = true;
+    else for (NodeId r : digitsOf(g, affineOf(g, a))) rows.insert(r);
+  }
+  for (uint32_t loop = tree.common(tree.levels[read.node], tree.levels[write.node]); loop != level; loop = tree.loops[loop].parent) {
+    const NodeId range = tree.loops[loop].range;
+    if (auto bound = g.constInt(g.src(range, 0)); bound && *bound <= 1) continue;
+    if (differ && !rows.contains(range)) return "the indices differ";
+    if (std::ranges::none_of(read.place.indices, [&](NodeId i) { return g.isOpen(i, range); })) return "the index is the same in several iterations";
+  }
+  return "";
+}
 
 Result<void> addAntiDependences(const Nest& nest, std::vector<Edge>& edges) { return MemoryOrder(nest, edges).run(); }
 

@@ -46,6 +46,10 @@ struct Edge {
 Result<void> addDependences(const Nest&, std::vector<Edge>&);
 // Edges from reads to the STOREs that must not come before them.
 Result<void> addAntiDependences(const Nest&, std::vector<Edge>&);
+// Why an iteration of the loops inside of `level` that both are in may find overwritten what it reads, which was there before
+// these loops; "" where no other iteration writes the element that it reads: that is the one which it writes itself, or of the
+// same row, where each loop counts rows.
+std::string_view whyOverwritten(const Graph&, const LoopTree&, const Access& read, const Access& write, uint32_t level);
 // Fills in the bodies.
 Result<void> sortLevels(const Nest&, std::span<const Edge>);
 
