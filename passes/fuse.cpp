@@ -23,6 +23,31 @@ KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.root
     auto same = std::ranges::unique(reads_[k]);
     reads_[k].erase(same.begin(), same.end());
   }
+  findClosers();
+}
+
+// Users come after sources, so that what is around an outer loop is complete when an inner one asks.
+void KernelFacts::findClosers() {
+  around_.resize(count());
+  for (uint32_t k = 0; k < count(); ++k) {
+    const auto& nodes = kernels.kernels[k].nodes;
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+      if (kernels.isRoot(*it) || !hasTrait(g.op(*it), trait::ClosesRanges)) continue;
+      std::set<NodeId> loops(g.open(*it).begin(), g.open(*it).end());
+      for (NodeId r : g.open(*it))
+        if (auto outer = around_[k].find(r); outer != around_[k].end()) loops.insert(outer->second.begin(), outer->second.end());
+      for (NodeId r : g.srcs(*it).subspan(1)) around_[k][r].insert(loops.begin(), loops.end());
+    }
+  }
+}
+
+double KernelFacts::evaluations(uint32_t k, NodeId n) const {
+  std::set<NodeId> loops(g.open(n).begin(), g.open(n).end());
+  for (NodeId r : g.open(n))
+    if (auto outer = around_[k].find(r); outer != around_[k].end()) loops.insert(outer->second.begin(), outer->second.end());
+  double out = 1;
+  for (NodeId r : loops) out *= static_cast<double>(bound(r));
+  return out;
 }
 
 bool KernelFacts::ours(uint32_t k) const {
@@ -145,6 +170,7 @@ Result<Program> runFuse(Program p, PassContext& ctx) {
   fuseInline(p, options);
   if (options.inlineOps > 0) fuseStencil(p, options);
   fuseLocal(p, options);
+  if (fuseInline(p, options, true)) fuseLocal(p, options);
   fuseMerge(p, options);
   remarkStages(p, "kept", ctx);
   return p;

@@ -1,6 +1,6 @@
 // fuse decides what becomes memory. rangeify left a STAGE wherever users disputed how a value is indexed; each that says
 // why (stage_reason.h) is now
-//   inlined     computed again in each user: cheap arithmetic that moves fewer bytes so,
+//   inlined     computed again in each user: cheap arithmetic that moves fewer bytes so, its costly parts kept where these are smaller,
 //   blocked     kept inside its one user's kernel, a block of rows and its margins at a time (a stencil's input),
 //   local       kept inside its one user's kernel, for a block of the loops on which all reads agree (the row of a softmax),
 //   merged      a further result of a kernel that runs over the same loops,
@@ -24,7 +24,8 @@ struct FuseOptions {
   int64_t serialWork = 0;      // a kernel of no more iterations may run as one task
 };
 
-void fuseInline(Program&, const FuseOptions&);
+// `apart`: also what is cheap but for parts that are the same all along one of its loops. Whether anything was inlined.
+bool fuseInline(Program&, const FuseOptions&, bool apart = false);
 void fuseStencil(Program&, const FuseOptions&);
 void fuseLocal(Program&, const FuseOptions&);
 void fuseMerge(Program&, const FuseOptions&);
@@ -123,12 +124,18 @@ class KernelFacts {
   // The loops of k around each REDUCE and STAGE in it that is not inside all of them.
   LoopChain hoisted(uint32_t k) const;
   int64_t iterations(NodeId n) const;  // of the loops that n is in; saturated
+  // How often kernel k evaluates n: in the loops around a REDUCE that runs one of n's loops as well.
+  double evaluations(uint32_t k, NodeId n) const;
   int64_t bound(NodeId range) const;   // constant, else kUnknown
   int64_t bytes(NodeId place) const { return g.elements(place) * byteSize(g.dtype(place)); }
 
   static constexpr int64_t kUnknown = int64_t{1} << 40;
 
  private:
+  void findClosers();
+
+  // By kernel: RANGE → what is around the REDUCEs and STAGEs inside of it that close it, that RANGE not.
+  std::vector<std::unordered_map<NodeId, std::set<NodeId>>> around_;
   using Read = std::pair<NodeId, NodeId>;   // (base, index)
   std::vector<bool> escaped_;               // STAGEs used otherwise than by LOADs of single elements
   std::vector<std::vector<Read>> reads_;    // by reader, ascending
