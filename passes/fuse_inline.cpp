@@ -158,7 +158,7 @@ double Inliner::workOf(uint32_t k) const {
 
 // The value of a STAGE, its parts read from STAGEs of their own.
 NodeId Inliner::withoutParts(NodeId stage, const std::vector<NodeId>& now) {
-  uint32_t k = facts_.kernels.kernelOf.at(stage);
+  uint32_t k = facts_.kernels.kernelOf(stage);
   NodeId value = now[g_.src(stage, 0)];
   if (parts_[k].empty()) return value;
   auto [known, fresh] = values_.try_emplace(stage, kNoNode);

@@ -90,9 +90,10 @@ std::optional<Member> Tiler::joining(const Chain& chain, uint32_t k) const {
   for (auto [base, at] : facts_[chain[0].kernel].writes) written.insert(base);
   if (std::ranges::any_of(facts_[k].reads, [&](const KernelRead& r) { return written.contains(r.base); })) return std::nullopt;
   auto ranges = g_.srcs(stage).subspan(1);
-  std::set<uint32_t> readers = facts_.readers(k);
   for (size_t axis = 0; axis < ranges.size(); ++axis) {
     Member out{k, axis, {ranges[axis], INT64_MAX, INT64_MIN}};
+    auto all = facts_.readers(k);
+    std::set<uint32_t> readers(all.begin(), all.end());
     size_t fitting = 0, reads = 0;
     for (const Member& m : chain) {
       if (readers.erase(m.kernel) == 0) continue;
@@ -107,7 +108,6 @@ std::optional<Member> Tiler::joining(const Chain& chain, uint32_t k) const {
     }
     if (!readers.empty()) return std::nullopt;
     if (fitting == reads) return out;
-    readers = facts_.readers(k);
   }
   return std::nullopt;
 }
