@@ -116,8 +116,8 @@ NodeId Affine::inside(const Limit& l, int64_t n) {
   if (l.value == kNoNode) return l.offset >= 0 && l.offset < n ? kNoNode : g_.boolean(false);
   Interval x = facts_.get(l.value);
   NodeId gate = kNoNode;
-  if (x.empty() || x.lo < -Wide{l.offset}) gate = g_.binary(Op::CmpLt, g_.index(-l.offset - 1), l.value);
-  if (x.empty() || x.hi >= Wide{n} - l.offset) gate = math_.both(gate, g_.binary(Op::CmpLt, l.value, g_.index(n - l.offset)));
+  if (x.empty() || x.lo < -Wide{l.offset}) gate = math_.lt(g_.index(-l.offset - 1), l.value);
+  if (x.empty() || x.hi >= Wide{n} - l.offset) gate = math_.both(gate, math_.lt(l.value, g_.index(n - l.offset)));
   return gate;
 }
 

@@ -86,13 +86,14 @@ int64_t Collapser::termsOf(NodeId reduce) const {
 }
 
 // Storage over `loops` that holds the sums: filled with the identity, then updated term by term. One outer loop of one
-// iteration holds both, so that they are one kernel.
+// iteration holds both, so that they are one kernel. kNoNode where no term has an element.
 NodeId Collapser::scattered(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners) {
   ReduceOp op = g_.reduceOp(reduce);
   DType d = g_.dtype(reduce), wide = sumType(d, op, termsOf(reduce), options_.strict);
   std::vector<Dim> shape;
   for (NodeId r : loops) shape.push_back(bound(r));
   Update update = updateOf(reduce, x, loops, owners);
+  if (update.gate != kNoNode && g_.constInt(update.gate) == 0) return kNoNode;
   NodeId whole[] = {freshLoop(g_.index(1))};
   NodeId sums = g_.alloc(fresh_.slot++, wide, shape, Space::Global), nothing = g_.constant(wide, identityOf(op, wide));
   std::vector<NodeId> deps{sweep(g_.after(sums, whole), shape, [&](const auto&) { return nothing; })};
@@ -139,6 +140,10 @@ NodeId Collapser::scatter(NodeId stage) {
     for (const TermLimit& l : owners) elements = std::min<int64_t>(kMinElements, elements * bound(l.range));
     if (elements < kMinElements) continue;
     NodeId place = scattered(reduce, x, loops, owners);
+    if (place == kNoNode) {
+      to[reduce] = g_.constant(g_.dtype(reduce), identityOf(g_.reduceOp(reduce), g_.dtype(reduce)));
+      continue;
+    }
     if (reduce == g_.src(stage, 0)) return place;
     std::vector<NodeId> element;
     for (NodeId r : loops) element.push_back(bound(r) == 1 ? g_.index(0) : r);
