@@ -140,7 +140,7 @@ bool Merger::unite(uint32_t k, uint32_t other, std::span<const NodeId> index) {
   uint32_t a = joined_.find(k), b = joined_.find(other);
   if (a == b || !agree(k, other, index) || reaches(b, a) || reaches(a, b)) return false;
   auto ranges = g_.srcs(facts_[k].roots[0]).subspan(1);
-  Group from = groups_[a];
+  const Group& from = groups_[a];
   std::vector<LoopChain::Set> chain;
   for (const LoopChain::Set& s : from.chain.sets()) chain.push_back(mapped(s, k, index));
   std::vector<NodeId> joined;

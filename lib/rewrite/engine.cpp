@@ -231,6 +231,7 @@ Result<void> Engine::settle(NodeId root) {
 
 Result<std::vector<NodeId>> Engine::run(std::span<const NodeId> roots) {
   std::vector<NodeId> order = cone(g_, roots, true);
+  for (auto* table : {&normal_, &next_, &why_}) table->reserve(withRoom(g_.size()));
   limit_ = options_.limit ? options_.limit : 10000 + 32 * order.size();
   grow();
   for (NodeId id : order)

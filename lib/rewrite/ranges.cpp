@@ -27,7 +27,7 @@ Interval declared(const Graph& g, NodeId param) {
 }  // namespace
 
 Interval ValueRanges::rangeOfLoop(NodeId id) const {
-  Interval bound = table_[g_.src(id, 0)].range;
+  Interval bound = known(g_.src(id, 0));
   Wide most = fullRange(DType::Index).hi;
   if (bound.empty()) return {0, most};
   return {0, std::clamp<Wide>(bound.hi - 1, 0, most)};
@@ -42,11 +42,11 @@ Interval ValueRanges::range(NodeId id) const {
   if (n.op == Op::Range) return rangeOfLoop(id);
   if (hasTrait(n.op, trait::Elementwise)) {
     std::array<Interval, 3> s;
-    for (size_t i = 0; i < n.srcCount; ++i) s[i] = table_[n.srcs[i]].range;
+    for (size_t i = 0; i < n.srcCount; ++i) s[i] = known(n.srcs[i]);
     return applyOp(n.op, g_.dtype(n.srcs[n.srcCount - 1]), n.dtype, std::span(s.data(), n.srcCount));
   }
   if (!hasTrait(n.op, trait::Movement) && n.op != Op::After) return full;
-  Interval x = table_[n.srcs[0]].range;
+  Interval x = known(n.srcs[0]);
   if (n.op == Op::Pad) return {std::min<Wide>(x.lo, 0), std::max<Wide>(x.hi, 0)};
   return x;
 }
@@ -69,7 +69,10 @@ uint64_t ValueRanges::hashOf(NodeId id) const {
 ValueRanges::Facts ValueRanges::compute(NodeId id) {
   Facts f;
   const Node& n = g_[id];
-  f.range = range(id);
+  if (Interval own = range(id); !own.empty()) {
+    if (intervals_.back() != own) intervals_.push_back(own);
+    f.range = static_cast<uint32_t>(intervals_.size() - 1);
+  }
   f.hash = hashOf(id);
   if (n.op == Op::Const) f.constant = id;
   if (repeats(g_, id)) f.constant = table_[n.srcs[0]].constant;

@@ -24,11 +24,14 @@ Interval intervalOf(Scalar, DType);
 // then the dtype's whole one, and *wraps is set. `operand` is the dtype of the last source.
 Interval applyOp(Op, DType operand, DType result, std::span<const Interval>, bool* wraps = nullptr);
 
+// A table by node for a graph of `nodes` that rewriting will add some to.
+inline size_t withRoom(size_t nodes) { return nodes + nodes / 4 + 64; }
+
 class ValueRanges {
  public:
-  explicit ValueRanges(const Graph& g) : g_(g) {}
+  explicit ValueRanges(const Graph& g) : g_(g) { table_.reserve(withRoom(g.size())); }
 
-  Interval get(NodeId id) { return facts(id).range; }
+  Interval get(NodeId id) { return intervals_[facts(id).range]; }
   // The CONST that `id` is, perhaps behind movement ops that only repeat it; else kNoNode.
   NodeId constant(NodeId id) { return facts(id).constant; }
   // Whether `a` stands before `b` as an operand: constants last, deep expressions first, then by structure alone, so that
@@ -41,8 +44,8 @@ class ValueRanges {
 
  private:
   struct Facts {
-    Interval range;
     uint64_t hash = 0;
+    uint32_t range = 0;  // in intervals_; 0 is the empty one, as of all floats
     NodeId constant = kNoNode;
     uint32_t height = 0;
     uint8_t terms = 1;
@@ -55,10 +58,12 @@ class ValueRanges {
   Facts compute(NodeId id);
   Interval range(NodeId id) const;
   Interval rangeOfLoop(NodeId id) const;
+  Interval known(NodeId id) const { return intervals_[table_[id].range]; }
   uint64_t hashOf(NodeId id) const;
 
   const Graph& g_;
   std::vector<Facts> table_;
+  std::vector<Interval> intervals_{{}};
 };
 
 }  // namespace uop
