@@ -224,8 +224,7 @@ void Merger::run() {
   setLevels();
   for (uint32_t k = 0; k < facts_.count(); ++k) {
     if (!isOpenFor(k)) continue;
-    for (uint32_t user : facts_.readers(k))
-      if (mergeInto(k, user)) break;
+    for (uint32_t user : facts_.readers(k)) mergeInto(k, user);
   }
   for (const auto& [base, readers] : facts_.kernels.users) siblings(readers, base);
   if (joined_.replacesAny()) rebuild();
