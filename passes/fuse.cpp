@@ -169,9 +169,8 @@ Result<Program> runFuse(Program p, PassContext& ctx) {
   FuseOptions options{ctx.options.integer("local-bytes"), ctx.options.integer("inline-ops"), ctx.options.integer("max-kernel-nodes"), ctx.options.integer("serial-work")};
   fuseInline(p, options);
   if (options.inlineOps > 0) fuseStencil(p, options);
-  fuseLocal(p, options);
-  if (fuseInline(p, options, true)) fuseLocal(p, options);
-  fuseMerge(p, options);
+  if (fuseLocal(p, options) && fuseInline(p, options, true)) fuseLocal(p, options);
+  if (fuseMerge(p, options)) fuseLocal(p, options);
   remarkStages(p, "kept", ctx);
   return p;
 }

@@ -27,8 +27,10 @@ struct FuseOptions {
 // `apart`: also what is cheap but for parts that are the same all along one of its loops. Whether anything was inlined.
 bool fuseInline(Program&, const FuseOptions&, bool apart = false);
 void fuseStencil(Program&, const FuseOptions&);
-void fuseLocal(Program&, const FuseOptions&);
-void fuseMerge(Program&, const FuseOptions&);
+// Whether a value stays whose reductions are in fewer loops than it.
+bool fuseLocal(Program&, const FuseOptions&);
+// Whether some kernel is now the only one that reads a value.
+bool fuseMerge(Program&, const FuseOptions&);
 
 // Few nodes, ascending.
 class NodeSet {

@@ -20,14 +20,16 @@ struct Host {
   std::set<NodeId> writes;
   bool ordered = false;  // its loops may not change places
   bool heavy = false;    // has a reduction, or functions worth keeping
+  bool fresh = true;     // nothing was taken into it
   size_t nodes = 0;
-  int64_t work = 0;
+  int64_t work = 0;    // iterations of its longest loops
+  int64_t all = 0;     // of those of each kernel in it
 };
 
 class Localiser {
  public:
   Localiser(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p), joined_(facts_.count()) {}
-  void run();
+  bool run();
 
  private:
   void findHosts();
@@ -61,7 +63,9 @@ void Localiser::findHosts() {
     for (NodeId n : facts_[k].nodes) {
       h.work = std::max(h.work, facts_.iterations(n));
       h.heavy |= g_.op(n) == Op::Reduce || hasTrait(g_.op(n), trait::Transcendental);
+      h.fresh &= g_.op(n) != Op::Stage || facts_.kernels.isRoot(n);
     }
+    h.all = h.work;
     hosts_.push_back(std::move(h));
   }
 }
@@ -84,10 +88,12 @@ const char* Localiser::objection(uint32_t k, const Host& host, const LoopChain::
   const Host& own = hosts_[k];
   bool operand = std::ranges::any_of(reads, [&](NodeId read) { return host.terms.contains(read); });
   bool everywhere = whole && loops.size() == host.outer.size();
+  // A product that one task runs anyway needs no kernel of its own; which other kernels might share, so only few do without.
+  bool small = host.all + own.all <= options_.serialWork && host.nodes + own.nodes <= static_cast<size_t>(options_.maxKernelNodes / 4);
   if (host.nodes + own.nodes > static_cast<size_t>(options_.maxKernelNodes)) return "the kernel would grow too large";
   if (!facts_.readsSettled(k)) return "it reads what is overwritten later";
-  if (operand) return "an operand of a product";
-  if (!own.terms.empty() && !everywhere) return "a product, used at several indices";
+  if (operand && !small) return "an operand of a product";
+  if (!own.terms.empty() && !everywhere && !small) return "a product, used at several indices";
   if (tileBytes > options_.localBytes) return "too large to stay in a kernel";
   if (loops.empty() && !host.outer.empty() && std::max(host.work, own.work) > options_.serialWork) return "shared by all iterations of its user";
   // A strided innermost loop costs more than a little arithmetic saves.
@@ -160,7 +166,9 @@ const char* Localiser::decide(uint32_t k) {
   if (const char* why = place(k, host, reads)) return why;
   joined_.join(k, *users.begin());
   host.nodes += hosts_[k].nodes;
+  host.fresh = false;
   host.work = std::max(host.work, hosts_[k].work);
+  host.all += hosts_[k].all;
   host.terms.merge(hosts_[k].terms);
   return nullptr;
 }
@@ -192,16 +200,22 @@ NodeId Localiser::visit(NodeId old, std::span<const NodeId> sources) {
   return sources.size() == 3 ? g_.where(sources[2], sources[0], sources[1]) : sources[0];
 }
 
-void Localiser::run() {
+bool Localiser::run() {
   findHosts();
-  for (uint32_t k = static_cast<uint32_t>(facts_.count()); k-- > 0;)
-    if (const char* why = decide(k)) kept_[facts_[k].roots[0]] = why;
+  bool parts = false;
+  for (uint32_t k = static_cast<uint32_t>(facts_.count()); k-- > 0;) {
+    const char* why = decide(k);
+    if (!why) continue;
+    kept_[facts_[k].roots[0]] = why;
+    parts |= hosts_[k].fresh && !hosts_[k].chain.sets().empty();
+  }
   auto roots = p_.roots();
   retarget(p_, rebuildNodes(g_, roots, [&](NodeId old, std::span<const NodeId> sources, const auto&) { return visit(old, sources); }));
+  return parts;
 }
 
 }  // namespace
 
-void fuseLocal(Program& p, const FuseOptions& options) { Localiser(p, options).run(); }
+bool fuseLocal(Program& p, const FuseOptions& options) { return Localiser(p, options).run(); }
 
 }  // namespace uop

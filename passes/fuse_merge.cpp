@@ -12,7 +12,7 @@ constexpr size_t kMaxVisits = 4096;  // of kernels, when looking for another way
 class Merger {
  public:
   Merger(Program& p, const FuseOptions& options) : p_(p), g_(p.graph), options_(options), facts_(p), joined_(facts_.count()) {}
-  void run();
+  bool run();
 
  private:
   bool reaches(uint32_t from, uint32_t to) const;
@@ -26,6 +26,7 @@ class Merger {
   bool meets(uint32_t a, uint32_t b) const;
   bool unite(uint32_t k, uint32_t other, std::span<const NodeId> index);
   bool isOpenFor(uint32_t k) const { return facts_.ours(k) && g_.rank(facts_[k].roots[0]) > 0; }
+  bool becameAlone(uint32_t k) const;
   void rebuild();
 
   Program& p_;
@@ -217,7 +218,16 @@ void Merger::rebuild() {
   }));
 }
 
-void Merger::run() {
+// Whether one kernel alone reads k now, where several did.
+bool Merger::becameAlone(uint32_t k) const {
+  if (facts_.decidable(k) == kNoNode || groups_[joined_.find(k)].members.size() > 1) return false;
+  auto before = facts_.readers(k);
+  std::set<uint32_t> now;
+  for (uint32_t reader : before) now.insert(joined_.find(reader));
+  return before.size() > 1 && now.size() == 1;
+}
+
+bool Merger::run() {
   for (uint32_t k = 0; k < facts_.count(); ++k) {
     groups_.push_back({facts_[k].deps, facts_[k].nodes.size(), facts_.hoisted(k), facts_.hasProduct(k), {k}});
   }
@@ -227,11 +237,15 @@ void Merger::run() {
     for (uint32_t user : facts_.readers(k)) mergeInto(k, user);
   }
   for (const auto& [base, readers] : facts_.kernels.users) siblings(readers, base);
-  if (joined_.replacesAny()) rebuild();
+  if (!joined_.replacesAny()) return false;
+  bool alone = false;
+  for (uint32_t k = 0; k < facts_.count() && !alone; ++k) alone = becameAlone(k);
+  rebuild();
+  return alone;
 }
 
 }  // namespace
 
-void fuseMerge(Program& p, const FuseOptions& options) { Merger(p, options).run(); }
+bool fuseMerge(Program& p, const FuseOptions& options) { return Merger(p, options).run(); }
 
 }  // namespace uop
