@@ -170,7 +170,10 @@ Result<Program> runFuse(Program p, PassContext& ctx) {
   fuseInline(p, options);
   if (options.inlineOps > 0) fuseStencil(p, options);
   if (fuseLocal(p, options) && fuseInline(p, options, true)) fuseLocal(p, options);
-  if (fuseMerge(p, options)) fuseLocal(p, options);
+  if (fuseMerge(p, options)) {
+    fuseInline(p, options, true);
+    fuseLocal(p, options);
+  }
   remarkStages(p, "kept", ctx);
   return p;
 }

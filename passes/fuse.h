@@ -1,6 +1,7 @@
 // fuse decides what becomes memory. rangeify left a STAGE wherever users disputed how a value is indexed; each that says
 // why (stage_reason.h) is now
-//   inlined     computed again in each user: cheap arithmetic that moves fewer bytes so, its costly parts kept where these are smaller,
+//   inlined     computed in each user: cheap arithmetic that moves fewer bytes so, its costly parts kept where these are smaller; or
+//               slices, each used once, at whatever cost,
 //   blocked     kept inside its one user's kernel, a block of rows and its margins at a time (a stencil's input),
 //   local       kept inside its one user's kernel, for a block of the loops on which all reads agree (the row of a softmax),
 //   merged      a further result of a kernel that runs over the same loops,

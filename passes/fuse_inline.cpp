@@ -20,6 +20,7 @@ class Inliner {
   std::unordered_set<NodeId> findParts(uint32_t k) const;
   std::unordered_set<NodeId> setApart(uint32_t k);
   void measure(uint32_t k);
+  bool isReadOnce(uint32_t k) const;
   bool pays(uint32_t k) const;
   int64_t bytesOf(NodeId input) const;
   double evaluations(uint32_t user, NodeId read) const;
@@ -117,8 +118,27 @@ double Inliner::evaluations(uint32_t user, NodeId read) const {
   return apart_ ? facts_.evaluations(user, read) : static_cast<double>(facts_.iterations(read));
 }
 
+// Whether the reads of k evaluate no more than it has elements, as those of the slices of one product do: then it may cost
+// what it will.
+bool Inliner::isReadOnce(uint32_t k) const {
+  auto isPure = [&](NodeId n) { return facts_.kernels.isRoot(n) || g_.op(n) == Op::Reduce || (g_.op(n) != Op::Stage && g_.op(n) != Op::After && g_.op(n) != Op::Alloc && !hasTrait(g_.op(n), trait::Effect)); };
+  if (!parts_[k].empty() || !facts_.hoisted(k).sets().empty() || !std::ranges::all_of(facts_[k].nodes, isPure)) return false;
+  double left = static_cast<double>(g_.elements(facts_[k].roots[0]));
+  if (left == 0) return false;
+  for (uint32_t user : facts_.readers(k))
+    for (NodeId read : facts_.reads(user, k)) {
+      bool everywhere = std::ranges::all_of(facts_.outer(user), [&](NodeId r) { return g_.isOpen(read, r); });
+      bool ownLoop = std::ranges::any_of(facts_[k].nodes, [&](NodeId n) { return g_.op(n) == Op::Range && g_.isOpen(read, n); });
+      left -= facts_.evaluations(user, read);
+      if (!everywhere || ownLoop || left < 0) return false;
+    }
+  return true;
+}
+
 bool Inliner::pays(uint32_t k) const {
-  if (facts_.decidable(k) == kNoNode || cost_[k] > options_.inlineOps || !facts_.readsSettled(k)) return false;
+  if (facts_.decidable(k) == kNoNode || !facts_.readsSettled(k)) return false;
+  bool cheap = cost_[k] <= options_.inlineOps;
+  if (!cheap && !isReadOnce(k)) return false;
   double elements = static_cast<double>(g_.elements(facts_[k].roots[0])), times = 0, work = 0;
   int64_t sites = 0, before = facts_.bytes(facts_[k].roots[0]), after = 0;
   for (NodeId in : inputs_[k])
@@ -142,7 +162,7 @@ bool Inliner::pays(uint32_t k) const {
   }
   double again = static_cast<double>(cost_[k]) * std::max(0.0, times - elements);
   bool little = again <= static_cast<double>(cost_[k]) * elements || again <= kShare * work;
-  return little && after <= before && cost_[k] * sites <= 4 * options_.inlineOps;
+  return after <= before && (!cheap || (little && cost_[k] * sites <= 4 * options_.inlineOps));
 }
 
 double Inliner::workOf(uint32_t k) const {
