@@ -2,7 +2,9 @@
 // STAGE inside a kernel a local ALLOC that a loop fills. Afterwards END is the only op that closes a RANGE, and closes it
 // alone. Long float sums are cut into blocks, so that their error grows with the block and not with the length.
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/eval.h"
 #include "ir/rebuild.h"
@@ -48,6 +50,7 @@ class Lowerer {
   void accumulate(Terms& terms, std::span<const NodeId> ranges);
   NodeId stage(NodeId n);
   std::vector<NodeId> ownLoops(Terms& terms, std::span<const NodeId> ranges, bool ordered = false);
+  std::vector<NodeId> reach(const Terms& terms, const std::function<bool(NodeId)>& ends) const;
   void instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>& swap);
   NodeId freshRange(NodeId bound, Kind kind) { return g_.range(bound, fresh_.range++, kind); }
   Storage freshStorage(DType d, std::span<const Dim> shape, Space space, NodeId scope);
@@ -92,16 +95,35 @@ NodeId Lowerer::element(NodeId place, const std::vector<NodeId>& lanes, std::spa
   return all.empty() ? place : g_.indexInto(place, all);
 }
 
+// What the terms reach, ascending, but for what is behind `ends`.
+std::vector<NodeId> Lowerer::reach(const Terms& terms, const std::function<bool(NodeId)>& ends) const {
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> todo, out;
+  auto push = [&](NodeId n) {
+    if (seen.insert(n).second) todo.push_back(n);
+  };
+  for (const Term& t : terms) push(t.x);
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    out.push_back(n);
+    if (!ends(n)) std::ranges::for_each(g_.srcs(n), push);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
 // Copies of the terms in which RANGEs are swapped; whatever a copy runs again (loops, accumulators) gets ids of its own.
 void Lowerer::instantiate(Terms& terms, const std::unordered_map<NodeId, NodeId>& swap) {
-  std::vector<NodeId> roots;
-  for (const Term& t : terms) roots.push_back(t.x);
-  std::vector<NodeId> order = cone(g_, roots);
+  // A loop over a swapped RANGE that ends within a term is another than the one around the term.
+  auto apart = [&](NodeId n) { return g_.op(n) == Op::End && std::ranges::any_of(g_.srcs(n).subspan(1), [&](NodeId r) { return swap.contains(r); }); };
+  std::vector<NodeId> order = reach(terms, apart);
   std::unordered_map<NodeId, NodeId> now(swap.begin(), swap.end());
   std::unordered_map<NodeId, bool> inside;  // evaluated once an iteration of a swapped loop
   for (NodeId n : order) {
     bool in = swap.contains(n);
-    for (NodeId s : g_.srcs(n)) in |= inside[s];
+    if (apart(n)) now[n] = n;
+    else for (NodeId s : g_.srcs(n)) in |= inside[s];
     inside[n] = in;
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
