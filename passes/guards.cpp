@@ -26,13 +26,13 @@ Substitution stageIndices(const Graph& g, NodeId load) {
   return to;
 }
 
-// What `n`, inside of a STAGE, is to the term.
-NodeId GuardFinder::seen(NodeId n, const Substitution* under) {
+// What `n`, inside of a STAGE, is to the term; where the gate is false, anything, but no LOAD that is not there.
+NodeId GuardFinder::seen(NodeId n, const Substitution* under, NodeId gate) {
   if (!under) return n;
   std::vector<NodeId> keys;
   for (auto [range, at] : *under) keys.push_back(range);
   Substitution to = *under;
-  return substituted(g_, n, keys, to);
+  return substituted(g_, n, keys, to, gate);
 }
 
 // The comparisons of which `n` is the conjunction, or, unless `when`, its negation the disjunction.
@@ -55,7 +55,7 @@ void GuardFinder::condition(NodeId n, bool when, const Site& s) {
       for (size_t i : {size_t{0}, size_t{1}})
         if (auto flip = g_.constInt(g_.src(c, i))) todo.push_back({g_.src(c, 1 - i), holds != (*flip == 1), under, via});
     } else if (op == Op::CmpLt || op == Op::CmpNe) {
-      found_.push_back({seen(c, under), holds, via, s.maximum});
+      found_.push_back({seen(c, under, s.gate), holds, via, s.maximum});
     } else if (op == Op::Load && g_[c].srcCount == 1 && stageRead(g_, c) != kNoNode) {
       todo.push_back({g_.src(stageRead(g_, c), 0), holds, enter(c, under), via == kNoNode ? c : via});
     }
@@ -80,6 +80,10 @@ void GuardFinder::load(const Site& s) {
   inner.node = g_.src(stage, 0);
   inner.under = enter(n, s.under);
   if (s.via == kNoNode) inner.via = n;
+  if (g_[n].srcCount == 3) {
+    NodeId gate = seen(g_.src(n, 2), s.under, s.gate);
+    inner.gate = s.gate == kNoNode ? gate : g_.binary(Op::And, s.gate, gate);
+  }
   todo_.push_back(inner);
 }
 
@@ -147,7 +151,7 @@ void GuardFinder::step(const Site& s) {
 std::vector<TermGuard> GuardFinder::find(NodeId term, ReduceOp op) {
   found_.clear();
   substitutions_.clear();
-  todo_.assign(1, {term, nullptr, identityOf(op, g_.dtype(term)), false, false, kNoNode, kNoNode});
+  todo_.assign(1, {term, nullptr, identityOf(op, g_.dtype(term)), false, false, kNoNode, kNoNode, kNoNode});
   for (size_t steps = 0; !todo_.empty() && steps < kMaxSteps; ++steps) {
     Site s = todo_.back();
     todo_.pop_back();

@@ -33,6 +33,7 @@ class GuardFinder {
     Scalar goal;                // what the node is where the guard does not hold
     bool factor, exponent;
     NodeId via, maximum;
+    NodeId gate;                // under which the STAGEs are read, as the term sees it; kNoNode: none
   };
   void step(const Site&);
   void condition(NodeId n, bool when, const Site&);
@@ -40,7 +41,7 @@ class GuardFinder {
   void exponent(const Site&);
   bool isGoal(NodeId n, const Site& s) const { return g_.isConst(n) && g_.constValue(n) == s.goal; }
   const Substitution* enter(NodeId load, const Substitution* under);
-  NodeId seen(NodeId n, const Substitution* under);
+  NodeId seen(NodeId n, const Substitution* under, NodeId gate = kNoNode);
   NodeId maximumOf(NodeId negated, NodeId x, const Substitution* under);
 
   Graph& g_;
