@@ -38,7 +38,7 @@ NodeId visit(Graph& g, NodeId old, std::span<const NodeId> sources) {
 
 Result<Program> runCanonicalize(Program p, PassContext&) {
   Graph& g = p.graph;
-  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) { return visit(g, old, sources); });
+  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) { return visit(g, old, sources); }, Bodies::Rebuilt);
   retarget(p, now);
   pinEffects(p);
   return p;

@@ -1,6 +1,7 @@
 #include "passes/collapse_reduce.h"
 
 #include "ir/eval.h"
+#include "passes/each_function.h"
 #include "passes/stage_reason.h"
 
 namespace uop {
@@ -232,10 +233,12 @@ void Collapser::run() {
   retarget(p_, rebuildNodes(g_, p_.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) { return visit(old, sources); }));
 }
 
-Result<Program> runCollapseReduce(Program p, PassContext& ctx) {
+static Result<Program> collapseFunction(Program p, PassContext& ctx) {
   CollapseOptions options{ctx.options.integer("table-ops"), ctx.options.integer("min-iterations"), ctx.fp == FpMode::Strict};
   Collapser(p, options).run();
   return p;
 }
+
+Result<Program> runCollapseReduce(Program p, PassContext& ctx) { return runOnFunctions(std::move(p), ctx, collapseFunction); }
 
 }  // namespace uop

@@ -1,5 +1,6 @@
 #include "passes/fuse.h"
 
+#include "passes/each_function.h"
 #include "passes/stage_reason.h"
 
 namespace uop {
@@ -165,7 +166,7 @@ LoopChain::Set LoopChain::fitting(Set wanted) const {
   return wanted;
 }
 
-Result<Program> runFuse(Program p, PassContext& ctx) {
+static Result<Program> fuseFunction(Program p, PassContext& ctx) {
   FuseOptions options{ctx.options.integer("local-bytes"), ctx.options.integer("inline-ops"), ctx.options.integer("max-kernel-nodes"), ctx.options.integer("serial-work")};
   fuseInline(p, options);
   if (options.inlineOps > 0) fuseStencil(p, options);
@@ -177,5 +178,7 @@ Result<Program> runFuse(Program p, PassContext& ctx) {
   remarkStages(p, "kept", ctx);
   return p;
 }
+
+Result<Program> runFuse(Program p, PassContext& ctx) { return runOnFunctions(std::move(p), ctx, fuseFunction); }
 
 }  // namespace uop

@@ -1,87 +1,104 @@
-// inline-calls: every CALL becomes its body with arguments in place of PARAMs. Exact, since a body's place not behind an
-// AFTER reads what its argument denotes. ALLOCs and RANGEs of a body are fresh in each call.
-#include "ir/rebuild.h"
-#include "passes/passes.h"
+#include "passes/inline_calls.h"
+
+#include <set>
 
 namespace uop {
-namespace {
 
-// What a CALL gives is a value, but its body's result may be a place, which an AFTER would read at another time.
 NodeId asValue(Graph& g, NodeId n) { return g[n].place && isValue(g.dtype(n)) ? g.load(n) : n; }
 
-NodeId remakeValue(Graph& g, NodeId old, std::span<const NodeId> sources) {
-  if (g.op(old) != Op::After || g[old].place) return g.remake(g, old, sources);
+NodeId Inliner::remakeValue(NodeId old, std::span<const NodeId> sources) {
+  if (g_.op(old) != Op::After || g_[old].place) return g_.remake(g_, old, sources);
   std::vector<NodeId> srcs(sources.begin(), sources.end());
-  srcs[0] = asValue(g, srcs[0]);
-  return g.remake(g, old, srcs);
+  srcs[0] = asValue(g_, srcs[0]);
+  return g_.remake(g_, old, srcs);
 }
 
-class Inliner {
- public:
-  Inliner(Graph& g, FreshIds fresh, int64_t limit) : g_(g), fresh_(fresh), limit_(limit) {}
-  bool overLimit() const { return made_ > limit_; }
+NodeId Inliner::remake(NodeId old, std::span<const NodeId> sources) {
+  if (g_.op(old) != Op::Get) return remakeValue(old, sources);
+  NodeId tuple = sources[0];
+  std::vector<NodeId> deps;  // its items are ordered as the tuple is
+  for (; g_.op(tuple) == Op::After; tuple = g_.src(tuple, 0)) deps.insert(deps.end(), g_.srcs(tuple).begin() + 1, g_.srcs(tuple).end());
+  if (g_.op(tuple) != Op::Tuple) return remakeValue(old, sources);
+  NodeId item = g_.src(tuple, static_cast<size_t>(g_.attr(old, AttrKey::IndexKey)));
+  return deps.empty() || g_.dtype(item) == DType::Void ? item : g_.after(asValue(g_, item), deps);
+}
 
-  // `body` holds no CALL any more: bodies have smaller ids than their CALLs and are flattened first.
-  NodeId instantiate(NodeId body, std::span<const NodeId> args) {
-    std::vector<NodeId> roots{body};
-    std::vector<NodeId> order = cone(g_, roots);
-    std::unordered_map<NodeId, NodeId> now;
-    std::vector<NodeId> sources;
-    if (overLimit()) return body;
-    made_ += static_cast<int64_t>(order.size());
-    for (NodeId id : order) {
-      sources.clear();
-      for (NodeId s : g_.srcs(id)) sources.push_back(now.at(s));
-      now[id] = copy(id, sources, args);
-    }
-    return now.at(body);
+NodeId Inliner::instantiate(NodeId body, std::span<const NodeId> args) {
+  std::vector<NodeId> roots{body};
+  std::vector<NodeId> order = cone(g_, roots);
+  std::unordered_map<NodeId, NodeId> now;
+  std::vector<NodeId> sources;
+  if (overLimit()) return body;
+  made_ += static_cast<int64_t>(order.size());
+  for (NodeId id : order) {
+    sources.clear();
+    if (g_.op(id) == Op::Call) sources.push_back(g_.src(id, 0));
+    for (NodeId s : ownSources(g_, id)) sources.push_back(now.at(s));
+    now[id] = copy(id, sources, args);
   }
+  return now.at(body);
+}
 
- private:
-  NodeId copy(NodeId id, std::span<const NodeId> sources, std::span<const NodeId> args) {
-    Attrs attrs = g_.attrsOf(id);
-    switch (g_.op(id)) {
-      case Op::Param: return args[static_cast<size_t>(g_.attr(id, AttrKey::Slot))];
-      case Op::Alloc: return g_.make(Op::Alloc, sources, attrs.set(AttrKey::Slot, fresh_.slot++));
-      case Op::Range: return g_.make(Op::Range, sources, attrs.set(AttrKey::Id, fresh_.range++));
-      case Op::Index:
-      case Op::Load: {
-        // A value argument that the body indexes needs a place.
-        std::vector<NodeId> srcs(sources.begin(), sources.end());
-        if (!g_[srcs[0]].place) {
-          if (g_.op(id) == Op::Load && srcs.size() == 1) return srcs[0];
-          srcs[0] = g_.stage(srcs[0], {}, g_.open(srcs[0]).empty() ? Space::Global : Space::Local);
-        }
-        return g_.remake(g_, id, srcs);
+NodeId Inliner::copy(NodeId id, std::span<const NodeId> sources, std::span<const NodeId> args) {
+  Attrs attrs = g_.attrsOf(id);
+  switch (g_.op(id)) {
+    case Op::Param: return args[static_cast<size_t>(g_.attr(id, AttrKey::Slot))];
+    case Op::Alloc: return g_.make(Op::Alloc, sources, attrs.set(AttrKey::Slot, fresh_.slot++));
+    case Op::Range: return g_.make(Op::Range, sources, attrs.set(AttrKey::Id, fresh_.range++));
+    case Op::Index:
+    case Op::Load: {
+      // A value argument that the body indexes needs a place.
+      std::vector<NodeId> srcs(sources.begin(), sources.end());
+      if (!g_[srcs[0]].place) {
+        if (g_.op(id) == Op::Load && srcs.size() == 1) return srcs[0];
+        srcs[0] = g_.stage(srcs[0], {}, g_.open(srcs[0]).empty() ? Space::Global : Space::Local);
       }
-      default: return remakeValue(g_, id, sources);
+      return g_.remake(g_, id, srcs);
     }
+    default: return remake(id, sources);
   }
+}
 
-  Graph& g_;
-  FreshIds fresh_;
-  int64_t limit_, made_ = 0;
-};
+namespace {
+
+void inlineOthers(Program& p, Inliner& inliner, const std::unordered_set<NodeId>& kept) {
+  Graph& g = p.graph;
+  retarget(p, rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
+    if (inliner.overLimit()) return old;
+    if (g.op(old) != Op::Call) return inliner.remake(old, sources);
+    return kept.contains(g.src(old, 0)) ? g.remake(g, old, sources) : inliner.instantiate(sources[0], sources.subspan(1));
+  }, Bodies::Rebuilt));
+}
+
+// Each body that a CALL is left of, with what it calls inlined.
+std::unordered_map<NodeId, NodeId> leavesOf(Program& p, Inliner& inliner) {
+  Graph& g = p.graph;
+  std::set<NodeId> bodies;  // a body is smaller than its callers
+  for (NodeId n : cone(g, p.roots(), true))
+    if (g.op(n) == Op::Call) bodies.insert(g.src(n, 0));
+  std::unordered_map<NodeId, NodeId> out;
+  for (NodeId body : bodies) {
+    out[body] = body;
+    if (std::ranges::none_of(cone(g, std::span(&body, 1)), [&](NodeId n) { return g.op(n) == Op::Call; })) continue;
+    auto now = rebuildNodes(g, std::span(&body, 1), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
+      if (inliner.overLimit()) return old;
+      return g.op(old) == Op::Call ? inliner.instantiate(out.at(sources[0]), sources.subspan(1)) : inliner.remake(old, sources);
+    });
+    out[body] = now[body];
+  }
+  return out;
+}
 
 }  // namespace
 
 Result<Program> runInlineCalls(Program p, PassContext& ctx) {
   Graph& g = p.graph;
+  auto kept = keptBodies(g, p.roots(), ctx.options.integer("keep"));
   Inliner inliner(g, freshIds(g, p.roots()), ctx.options.integer("limit"));
-  auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
-    if (inliner.overLimit()) return old;
-    if (g.op(old) == Op::Call) return inliner.instantiate(sources[0], sources.subspan(1));
-    if (g.op(old) == Op::Get && g.op(g[sources[0]].base) == Op::Tuple && g.dtype(sources[0]) == DType::Tuple) {
-      NodeId item = g.tupleItems(sources[0])[static_cast<size_t>(g.attr(old, AttrKey::IndexKey))];
-      if (g.op(sources[0]) == Op::Tuple) return item;
-      // AFTER of a tuple: its items are ordered the same way.
-      return g.dtype(item) == DType::Void ? item : g.after(asValue(g, item), g.srcs(sources[0]).subspan(1));
-    }
-    return remakeValue(g, old, sources);
-  });
+  inlineOthers(p, inliner, kept);
+  if (!kept.empty() && !inliner.overLimit()) placeCalls(p, inliner, leavesOf(p, inliner));
   if (inliner.overLimit())
     return fail(Diag::PassError, fmt::format("inline-calls: the program grows beyond {} nodes; raise it with --set inline-calls.limit=N", ctx.options.integer("limit")));
-  retarget(p, now);
   return p;
 }
 

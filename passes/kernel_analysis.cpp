@@ -12,7 +12,7 @@ void sortUnique(std::vector<uint32_t>& list) {
 
 }  // namespace
 
-KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : g_(g) {
+KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : g_(g), functions_(g) {
   std::vector<std::vector<NodeId>> groups = findRoots(roots), next;
   for (;; groups = std::move(next), next.clear()) {
     collectAll(groups);
@@ -48,12 +48,12 @@ std::vector<NodeId> KernelAnalysis::rootNodes(std::span<const NodeId> roots) con
     if (op == Op::End) inBody[g_.src(n, 0)] = true;
     if (op == Op::Sink && inBody[n])
       for (NodeId s : g_.srcs(n)) inBody[s] = true;
-    bool effect = (op == Op::End || op == Op::Store) && !inBody[n];
+    bool effect = (op == Op::End || op == Op::Store || op == Op::Call) && !inBody[n];
     bool value = op == Op::Stage && (g_.space(n) == Space::Global || owner[n] == kSeveral);
     bool root = g_.open(n).empty() && (effect || value);
     if (root) out.push_back(n);
     const NodeId mine = root ? n : owner[n];
-    for (NodeId s : g_.srcs(n)) owner[s] = owner[s] == kNoNode || owner[s] == mine ? mine : kSeveral;
+    for (NodeId s : ownSources(g_, n)) owner[s] = owner[s] == kNoNode || owner[s] == mine ? mine : kSeveral;
   }
   std::ranges::reverse(out);
   return out;
@@ -140,7 +140,7 @@ void KernelAnalysis::collect(uint32_t kernel) {
     todo.pop_back();
     k.nodes.push_back(n);
     if (g_.op(n) != Op::After) {
-      for (NodeId s : g_.srcs(n)) push(s);
+      for (NodeId s : ownSources(g_, n)) push(s);
       continue;
     }
     closed.clear(), open.clear();
@@ -156,11 +156,20 @@ void KernelAnalysis::collect(uint32_t kernel) {
 
 void KernelAnalysis::recordAccess(Kernel& k, NodeId n) {
   Op op = g_.op(n);
+  if (op == Op::Call) return recordCall(k, n);
   if (op != Op::Load && op != Op::Store) return;
   NodeId at = g_.src(n, 0), version = g_.op(at) == Op::Index ? g_.src(at, 0) : at;
   if (g_.op(g_[at].base) == Op::Stage && !isRoot(g_[at].base)) return;  // a tile inside the kernel
   if (op == Op::Store) k.writes.emplace_back(g_[at].base, at);
   else k.reads.push_back({g_[at].base, version, at, !g_.open(version).empty()});
+}
+
+// A CALL reads, and where its body says so writes, whole places.
+void KernelAnalysis::recordCall(Kernel& k, NodeId call) {
+  auto args = g_.srcs(call).subspan(1);
+  for (NodeId a : args)
+    if (g_[a].place) k.reads.push_back({g_[a].base, a, a, false});
+  for (int64_t slot : functions_.body(g_.src(call, 0)).written) k.writes.emplace_back(g_[args[static_cast<size_t>(slot)]].base, args[static_cast<size_t>(slot)]);
 }
 
 std::vector<uint32_t> KernelAnalysis::closedDeps(NodeId place) const {

@@ -71,7 +71,7 @@ void Orderer::findConflicts() {
       auto it = a_.writers.find(r.base);
       if (it == a_.writers.end() || r.live || a_.isPrivate(r.base)) continue;
       bool own = std::ranges::binary_search(it->second, k);
-      if (own && !safeInPlace(g_, a_.kernels[k], r)) out_.snapshots.insert(r.version);
+      if (own && !a_.kernels[k].isCall(g_) && !safeInPlace(g_, a_.kernels[k], r)) out_.snapshots.insert(r.version);
       if (!seen.insert(r.version).second) continue;
       std::vector<uint32_t> have = a_.writersBefore(r.version);
       for (uint32_t w : it->second)

@@ -1,6 +1,7 @@
 #include "passes/rangeify.h"
 
 #include "ir/rebuild.h"
+#include "passes/each_function.h"
 #include "passes/stage_reason.h"
 
 namespace uop {
@@ -38,11 +39,13 @@ void Rangeifier::run() {
   settle();
 }
 
-Result<Program> runRangeify(Program p, PassContext& ctx) {
+static Result<Program> rangeifyFunction(Program p, PassContext& ctx) {
   Rangeifier(p, {ctx.options.boolean("materialize"), ctx.options.integer("max-kernel-nodes")}).run();
   pinEffects(p);
   remarkStages(p, "staged", ctx);
   return p;
 }
+
+Result<Program> runRangeify(Program p, PassContext& ctx) { return runOnFunctions(std::move(p), ctx, rangeifyFunction); }
 
 }  // namespace uop

@@ -1,4 +1,5 @@
 // The second walk of rangeify: each value becomes a scalar expression of the index it is wanted at.
+#include "ir/rebuild.h"
 #include "passes/rangeify.h"
 #include "passes/stage_reason.h"
 
@@ -182,12 +183,13 @@ void Rangeifier::settle() {
       continue;
     }
     auto sourceItem = [&](size_t i) { return Item{g_.src(form, i), i == 0 && made_[form]}; };
+    const size_t first = g_.op(form) == Op::Call;  // a body is another function
     size_t before = todo.size();
-    for (size_t i = 0; i < g_[form].srcCount; ++i)
+    for (size_t i = first; i < g_[form].srcCount; ++i)
       if (now(sourceItem(i)) == kNoNode) todo.push_back(sourceItem(i));
     if (todo.size() != before) continue;
-    sources.clear();
-    for (size_t i = 0; i < g_[form].srcCount; ++i) sources.push_back(now(sourceItem(i)));
+    sources.assign(g_.srcs(form).begin(), g_.srcs(form).begin() + static_cast<long>(first));
+    for (size_t i = first; i < g_[form].srcCount; ++i) sources.push_back(now(sourceItem(i)));
     now(item) = g_.remake(g_, form, sources);
     todo.pop_back();
   }
@@ -197,6 +199,7 @@ void Rangeifier::settle() {
     if (!p_.hasTag(n)) continue;
     moved[n] = now(result_[n] ? resultItem(n) : Item{state_[n].why ? state_[n].stage : n, false});
   }
+  keepBodies(g_, order_, moved);
   p_.moveTags(moved);
   p_.lines.clear();
 }

@@ -240,7 +240,7 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
       }
       [[fallthrough]];
     default:
-      for (NodeId s : srcs) demandScalar(s, d);
+      for (NodeId s : op == Op::Call ? srcs.subspan(1) : srcs) demandScalar(s, d);
   }
 }
 

@@ -1,5 +1,8 @@
 #include "passes/split_kernels.h"
 
+#include "passes/each_function.h"
+#include "passes/splice_calls.h"
+
 namespace uop {
 namespace {
 
@@ -15,21 +18,30 @@ NodeId copyOf(Graph& g, NodeId version, int64_t& nextRange) {
   return g.stage(g.load(g.indexInto(version, index)), ranges, Space::Global);
 }
 
-// Every LOAD of a snapshot version reads its copy instead.
+// Every LOAD, and every CALL, of a snapshot version reads its copy instead.
 void readCopies(Program& p, const std::set<NodeId>& versions) {
   Graph& g = p.graph;
+  Functions functions(g);
   int64_t nextRange = freshIds(g, p.roots()).range;
   std::unordered_map<NodeId, NodeId> copies;
+  auto copied = [&](NodeId version, NodeId current) {
+    auto [copy, fresh] = copies.try_emplace(version, kNoNode);
+    if (fresh) copy->second = copyOf(g, current, nextRange);
+    return copy->second;
+  };
   auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
-    if (g.op(old) != Op::Load) return g.remake(g, old, sources);
+    std::vector<NodeId> srcs(sources.begin(), sources.end());
+    if (g.op(old) == Op::Call) {
+      const std::vector<int64_t> written = functions.body(srcs[0]).written;
+      for (size_t i = 1; i < srcs.size(); ++i)
+        if (versions.contains(g.src(old, i)) && !std::ranges::binary_search(written, static_cast<int64_t>(i) - 1)) srcs[i] = copied(g.src(old, i), srcs[i]);
+    }
+    if (g.op(old) != Op::Load) return g.remake(g, old, srcs);
     bool indexed = g.op(g.src(old, 0)) == Op::Index;
     NodeId version = indexed ? g.src(g.src(old, 0), 0) : g.src(old, 0);
     if (!versions.contains(version)) return g.remake(g, old, sources);
-    NodeId current = indexed ? g.src(sources[0], 0) : sources[0];
-    auto [copy, fresh] = copies.try_emplace(version, kNoNode);
-    if (fresh) copy->second = copyOf(g, current, nextRange);
-    std::vector<NodeId> srcs(sources.begin(), sources.end());
-    srcs[0] = indexed ? g.indexInto(copy->second, g.srcs(sources[0]).subspan(1)) : copy->second;
+    NodeId copy = copied(version, indexed ? g.src(sources[0], 0) : sources[0]);
+    srcs[0] = indexed ? g.indexInto(copy, g.srcs(sources[0]).subspan(1)) : copy;
     return g.remake(g, old, srcs);
   });
   retarget(p, now);
@@ -54,15 +66,17 @@ bool keepResults(Program& p, const KernelAnalysis& a) {
 
 class Splitter {
  public:
-  Splitter(Program& p, const KernelAnalysis& a) : p_(p), g_(p.graph), a_(a), fresh_(freshIds(p.graph, p.roots())), now_(g_.size(), kNoNode), calls_(a.kernels.size(), kNoNode) {}
+  Splitter(Program& p, const KernelAnalysis& a)
+      : p_(p), g_(p.graph), a_(a), launches_(g_, freshIds(g_, p.roots())), splicer_(p, launches_), now_(g_.size(), kNoNode), calls_(a.kernels.size()) {}
   void run(const std::vector<uint32_t>& order);
 
  private:
-  NodeId outerBase(NodeId base);
   NodeId bodyOf(const Kernel& k, std::vector<NodeId>& args);
   NodeId mapNode(const Kernel& k, NodeId n);
   std::vector<NodeId> loopOrder(const Kernel& k) const;
-  NodeId callFor(const Kernel& k);
+  std::vector<NodeId> orderedBefore(const Kernel& k, std::span<const NodeId> bases) const;
+  std::vector<NodeId> callsFor(const Kernel& k);
+  NodeId effectOf(uint32_t kernel);
   NodeId resultOf(NodeId n);
   void setParams(const Kernel& k, std::vector<NodeId>& args);
   bool isMapped(NodeId n) const { return now_[n] != kNoNode; }
@@ -72,23 +86,13 @@ class Splitter {
   Program& p_;
   Graph& g_;
   const KernelAnalysis& a_;
-  FreshIds fresh_;
-  std::unordered_map<NodeId, NodeId> outer_;                    // base → its node outside of kernels
-  std::unordered_map<NodeId, NodeId> lastWriter_;               // base → CALL
-  std::unordered_map<NodeId, std::vector<NodeId>> readers_;     // base → CALLs since then
+  Launches launches_;
+  CallSplicer splicer_;
   std::vector<NodeId> now_;                                     // in the kernel being made
   std::vector<NodeId> mapped_;
-  std::vector<NodeId> calls_;                                   // by kernel
+  std::vector<std::vector<NodeId>> calls_;                      // by kernel
   int64_t nextRange_ = 0, nextAlloc_ = 0;
 };
-
-NodeId Splitter::outerBase(NodeId base) {
-  if (auto it = outer_.find(base); it != outer_.end()) return it->second;
-  NodeId out = base;
-  if (g_.op(base) == Op::Stage) out = g_.alloc(fresh_.slot++, g_.dtype(base), g_.shape(base), Space::Global);
-  if (g_.op(base) == Op::Alloc) out = g_.alloc(g_.attr(base, AttrKey::Slot), g_.dtype(base), g_.shape(base), Space::Global);
-  return outer_[base] = out;
-}
 
 // PARAMs of the body, by ascending id of what they stand for. A place of rank 0 is passed as one of shape [1].
 void Splitter::setParams(const Kernel& k, std::vector<NodeId>& args) {
@@ -175,44 +179,38 @@ std::vector<NodeId> Splitter::loopOrder(const Kernel& k) const {
   return out;
 }
 
-NodeId Splitter::callFor(const Kernel& k) {
+// The CALLs of kernels that come first without leaving anything that is among `bases`.
+std::vector<NodeId> Splitter::orderedBefore(const Kernel& k, std::span<const NodeId> bases) const {
+  std::vector<NodeId> touching, out;
+  for (NodeId b : bases)
+    if (NodeId writer = launches_.lastWriter(b); writer != kNoNode) touching.push_back(writer);
+  std::ranges::sort(touching);
+  for (uint32_t d : k.deps)
+    if (std::ranges::none_of(calls_[d], [&](NodeId call) { return std::ranges::binary_search(touching, call); })) out.insert(out.end(), calls_[d].begin(), calls_[d].end());
+  return out;
+}
+
+std::vector<NodeId> Splitter::callsFor(const Kernel& k) {
   std::vector<NodeId> bases;
+  if (k.isCall(g_)) {
+    for (const KernelRead& r : k.reads) bases.push_back(r.base);
+    return splicer_.splice(k.roots[0], orderedBefore(k, bases));
+  }
   NodeId body = bodyOf(k, bases);
   std::set<NodeId> written;
   for (auto [base, at] : k.writes) written.insert(base);
   if (k.makesValues(g_)) written.insert(k.roots.begin(), k.roots.end());
-  // Kernels that come first without leaving anything that this one touches.
-  std::vector<NodeId> ordered, touching;
-  for (NodeId b : bases)
-    if (auto it = lastWriter_.find(b); it != lastWriter_.end()) touching.push_back(it->second);
-  std::ranges::sort(touching);
-  for (uint32_t d : k.deps)
-    if (!std::ranges::binary_search(touching, calls_[d])) ordered.push_back(calls_[d]);
-  std::vector<NodeId> args{body};
-  for (NodeId base : bases) {
-    if (!g_[base].place) {
-      args.push_back(base);
-      continue;
-    }
-    std::vector<NodeId> deps;
-    if (auto it = lastWriter_.find(base); it != lastWriter_.end()) deps.push_back(it->second);
-    if (written.contains(base)) {
-      deps.insert(deps.end(), readers_[base].begin(), readers_[base].end());
-      deps.insert(deps.end(), ordered.begin(), ordered.end());
-    }
-    NodeId place = g_.after(outerBase(base), deps);
-    Dim one[] = {1};
-    args.push_back(g_.rank(place) == 0 ? g_.reshape(place, one) : place);
-  }
-  // Equal calls on equal contents are one node, which is right: the second would write the same again.
-  NodeId call = g_.make(Op::Call, args);
-  for (NodeId base : bases) {
-    if (written.contains(base)) lastWriter_[base] = call, readers_[base].clear();
-    else readers_[base].push_back(call);
-  }
+  std::vector<LaunchArgument> arguments;
+  for (NodeId base : bases) arguments.push_back({base, written.contains(base)});
+  NodeId call = launches_.launch(body, arguments, orderedBefore(k, bases));
   for (NodeId root : k.roots)
     if (p_.hasTag(root)) p_.setTag(call, p_.tag(root));
-  return call;
+  return {call};
+}
+
+NodeId Splitter::effectOf(uint32_t kernel) {
+  const std::vector<NodeId>& calls = calls_[kernel];
+  return calls.size() == 1 ? calls[0] : g_.make(Op::Sink, calls);
 }
 
 NodeId Splitter::resultOf(NodeId n) {
@@ -221,24 +219,26 @@ NodeId Splitter::resultOf(NodeId n) {
     for (NodeId s : g_.srcs(n)) srcs.push_back(resultOf(s));
     return g_.make(Op::Sink, srcs);
   }
-  if (hasTrait(g_.op(n), trait::Effect)) return calls_[a_.kernelOf(n)];
+  if (hasTrait(g_.op(n), trait::Effect)) return effectOf(a_.kernelOf(n));
   if (!g_[n].place) return n;
   NodeId base = g_[n].base;
   std::vector<NodeId> deps;
-  if (auto it = lastWriter_.find(base); it != lastWriter_.end()) deps.push_back(it->second);
-  for (uint32_t d : a_.closedDeps(n))
-    if (std::ranges::find(deps, calls_[d]) == deps.end()) deps.push_back(calls_[d]);
-  return g_.after(outerBase(base), deps);
+  if (NodeId writer = launches_.lastWriter(base); writer != kNoNode) deps.push_back(writer);
+  for (uint32_t d : a_.closedDeps(n)) {
+    bool known = std::ranges::any_of(calls_[d], [&](NodeId call) { return std::ranges::find(deps, call) != deps.end(); });
+    if (!known) deps.insert(deps.end(), calls_[d].begin(), calls_[d].end());
+  }
+  return g_.after(launches_.place(base), deps);
 }
 
 void Splitter::run(const std::vector<uint32_t>& order) {
-  for (uint32_t k : order) calls_[k] = callFor(a_.kernels[k]);
+  for (uint32_t k : order) calls_[k] = callsFor(a_.kernels[k]);
   for (ResultDef& r : p_.results) r.node = resultOf(r.node);
 }
 
 }  // namespace
 
-Result<Program> runSplitKernels(Program p, PassContext& ctx) {
+static Result<Program> splitFunction(Program p, PassContext& ctx) {
   for (int round = 0; round < kMaxRounds; ++round) {
     KernelAnalysis analysis(p.graph, p.roots());
     if (keepResults(p, analysis)) continue;
@@ -253,5 +253,7 @@ Result<Program> runSplitKernels(Program p, PassContext& ctx) {
   }
   internalError("split-kernels: copying before writes does not come to an end");
 }
+
+Result<Program> runSplitKernels(Program p, PassContext& ctx) { return runOnFunctions(std::move(p), ctx, splitFunction); }
 
 }  // namespace uop

@@ -3,6 +3,9 @@
 //
 // Reads that the format orders before writes (a place not behind an AFTER reads old contents) become edges between
 // kernels; where no order exists, or a kernel overwrites what it reads elsewhere, the old contents are copied first.
+//
+// The body of a CALL is cut once; each CALL of it then stands for its kernels, on the CALL's own arguments and scratch
+// (splice_calls.h).
 #pragma once
 #include <map>
 #include <set>
@@ -10,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/functions.h"
 #include "ir/rebuild.h"
 #include "passes/passes.h"
 
@@ -25,13 +29,14 @@ struct KernelRead {
 };
 
 struct Kernel {
-  std::vector<NodeId> roots;          // STAGEs over the same RANGEs, or one END or STORE
+  std::vector<NodeId> roots;          // STAGEs over the same RANGEs, or one END, STORE or CALL
   std::vector<NodeId> nodes;          // what belongs to it, ascending
   std::vector<uint32_t> deps;         // kernels that must come first, ascending
   std::vector<KernelRead> reads;
   std::vector<std::pair<NodeId, NodeId>> writes;  // (base, INDEX)
 
   bool makesValues(const Graph& g) const { return g.op(roots[0]) == Op::Stage; }
+  bool isCall(const Graph& g) const { return g.op(roots[0]) == Op::Call; }  // of a body that is cut into kernels for itself
 };
 
 // What the kernels of a program are and how they touch memory.
@@ -60,8 +65,10 @@ class KernelAnalysis {
   void collect(uint32_t kernel);
   std::vector<bool> inCircles() const;
   void recordAccess(Kernel&, NodeId n);
+  void recordCall(Kernel&, NodeId call);
   void eachDep(NodeId after, std::vector<NodeId>& closed, std::vector<NodeId>& open) const;
   const Graph& g_;
+  Functions functions_;
   std::vector<uint32_t> kernelOf_;  // by node
   std::vector<uint32_t> seenBy_;    // by node: the kernel that was last found to hold it
 };

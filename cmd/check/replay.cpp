@@ -19,7 +19,8 @@ using Values = std::array<int, 4>;
 constexpr std::pair<std::string_view, Values> kDrawn[] = {
     {"rangeify.max-kernel-nodes", {1, 5, 20, 2000}}, {"fuse.local-bytes", {0, 40, 256, 524288}}, {"fuse.inline-ops", {0, 3, 12, 1000}},
     {"fuse.max-kernel-nodes", {1, 10, 30, 2000}},    {"fuse.serial-work", {0, 4, 64, 65536}},    {"lower-kernels.block", {0, 2, 3, 4096}},
-    {"collapse-reduce.min-iterations", {0, 2, 16, 1000}}, {"collapse-reduce.table-ops", {0, 2, 8, 100}}};
+    {"collapse-reduce.min-iterations", {0, 2, 16, 1000}}, {"collapse-reduce.table-ops", {0, 2, 8, 100}},
+    {"inline-calls.keep", {0, 0, 16, 1000}}};
 
 // A level's pipeline; past those, options drawn from the seed.
 Compilation compilationAt(int level, uint64_t seed) {

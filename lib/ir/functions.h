@@ -7,6 +7,9 @@
 
 namespace uop {
 
+// Sources in the same function: a CALL's body is another.
+inline std::span<const NodeId> ownSources(const Graph& g, NodeId n) { return g.srcs(n).subspan(g.op(n) == Op::Call); }
+
 // Writes are those of STOREs and, through the places passed to them, of CALLs.
 struct FunctionInfo {
   std::vector<NodeId> params;          // all distinct PARAM nodes, ascending id

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/functions.h"
+
 namespace uop::interp {
 namespace {
 
@@ -10,8 +12,6 @@ constexpr size_t kMaxExtras = size_t{1} << 26;
 bool closes(const Graph& g, NodeId n) { return hasTrait(g.op(n), trait::ClosesRanges) && g[n].srcCount > 1; }
 bool isEffect(const Graph& g, NodeId n) { return hasTrait(g.op(n), trait::Effect); }
 bool isView(const Graph& g, NodeId n) { return g[n].place && g.op(n) != Op::Stage && g.op(n) != Op::After; }
-// What a function itself uses: a CALL's body is another function.
-std::span<const NodeId> ownSrcs(const Graph& g, NodeId n) { return g.srcs(n).subspan(g.op(n) == Op::Call ? 1 : 0); }
 
 }  // namespace
 
@@ -116,7 +116,7 @@ void Planner::contents(FunctionPlan& plan, std::span<const NodeId> roots) {
     NodeId n = plan.all[i];
     if (g_.op(n) == Op::After && g_[n].place) continue;
     if (isView(g_, n) && !read.contains(n)) continue;
-    auto srcs = ownSrcs(g_, n);
+    auto srcs = ownSources(g_, n);
     for (size_t k = g_.op(n) == Op::Store ? 1 : 0; k < srcs.size(); ++k)
       if (g_[srcs[k]].place) read.insert(srcs[k]);
   }
@@ -147,7 +147,7 @@ void Planner::versions(FunctionPlan& plan) {
     for (auto it = from; it < to; ++it) {
       auto i = static_cast<size_t>(it - plan.all.begin());
       EffectSet set;
-      for (NodeId s : ownSrcs(g_, *it)) {
+      for (NodeId s : ownSources(g_, *it)) {
         if (s < *from) continue;
         set.prefix = std::max(set.prefix, prefix[static_cast<size_t>(std::ranges::lower_bound(from, it, s) - plan.all.begin())]);
         if (!odd.empty())
@@ -171,7 +171,7 @@ void Planner::versions(FunctionPlan& plan) {
 void Planner::lifetimes(FunctionPlan& plan, std::span<const NodeId> roots) {
   std::unordered_map<NodeId, NodeId> last;
   for (NodeId n : plan.nodes) {
-    for (NodeId s : ownSrcs(g_, n)) last[s] = n;
+    for (NodeId s : ownSources(g_, n)) last[s] = n;
     if (auto it = plan.loops.find(n); it != plan.loops.end())
       for (NodeId s : it->second.outside) last[s] = n;
   }

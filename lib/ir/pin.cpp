@@ -60,7 +60,7 @@ void pinEffects(Program& p) {
     for (NodeId r : it->second) loops.push_back(now[r] == kNoNode ? r : now[r]);
     parts[0] = pinned(g, parts[0], loops);
     return g.remake(g, old, parts);
-  }));
+  }, Bodies::Rebuilt));
 }
 
 }  // namespace uop

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace uop {
 namespace {
@@ -15,11 +16,25 @@ std::string broadcastProblem(const Graph& g, NodeId id) {
   return "";
 }
 
-// What one node of the top function may not be.
+// A CALL that passes nothing but places as a whole and scalar arguments, and gives nothing, stays a function.
+std::string callProblem(const Graph& g, NodeId call) {
+  if (g.dtype(call) != DType::Void) return "is a CALL that gives a value";
+  if (!g.open(call).empty()) return "is a CALL in a loop";
+  for (NodeId a : g.srcs(call).subspan(1)) {
+    NodeId x = a;
+    while (g.op(x) == Op::After) x = g.src(x, 0);
+    Op op = g.op(x);
+    bool storage = op == Op::Param || op == Op::Buffer || ((op == Op::Alloc || op == Op::Stage) && g.space(x) == Space::Global);
+    if (!storage || (g.rank(x) == 0 && op != Op::Param)) return "is a CALL whose arguments are not all whole places";
+  }
+  return "";
+}
+
+// What one node of a function may not be.
 std::string nodeProblem(const Graph& g, NodeId id, Form form) {
   if (form == Form::Canonical || form == Form::Flat)
     if (auto text = broadcastProblem(g, id); !text.empty()) return text;
-  if ((form == Form::Flat || form == Form::Ranges) && g.op(id) == Op::Call) return "is a CALL";
+  if ((form == Form::Flat || form == Form::Ranges) && g.op(id) == Op::Call) return callProblem(g, id);
   if (form == Form::Ranges && hasTrait(g.op(id), trait::Movement)) return "moves elements of a tensor";
   if (form == Form::Ranges && hasTrait(g.op(id), trait::Elementwise) && g.rank(id) > 0) return "has shape " + shapeText(g.shape(id));
   bool kernels = form == Form::Kernels || form == Form::Lowered;
@@ -42,14 +57,26 @@ Form formAfter(Form have, Form leaves) {
 
 std::string describeForm(Form form) {
   constexpr std::array<std::string_view, 7> meaning = {
-      "any program", "any tensor program", "broadcasts explicit", "no CALL", "loops over scalars", "a list of kernels", "kernels ready to be emitted"};
+      "any program", "any tensor program", "broadcasts explicit", "CALLs on whole places alone", "loops over scalars", "a list of kernels", "kernels ready to be emitted"};
   return fmt::format("'{}' ({})", formName(form), meaning[static_cast<size_t>(form)]);
 }
 
 std::string formProblem(const Program& program, Form form) {
-  for (NodeId id : cone(program.graph, program.roots()))
-    if (auto text = nodeProblem(program.graph, id, form); !text.empty())
-      return fmt::format("'{}' {}", nodeText(program.graph, id), text);
+  const Graph& g = program.graph;
+  std::set<NodeId> bodies;
+  auto problem = [&](std::span<const NodeId> roots) -> std::string {
+    for (NodeId id : cone(g, roots)) {
+      if (auto text = nodeProblem(g, id, form); !text.empty()) return fmt::format("'{}' {}", nodeText(g, id), text);
+      if (g.op(id) == Op::Call) bodies.insert(g.src(id, 0));
+    }
+    return "";
+  };
+  if (auto text = problem(program.roots()); !text.empty() || (form != Form::Flat && form != Form::Ranges)) return text;
+  for (NodeId body : std::set(bodies)) {
+    if (auto text = problem(std::span(&body, 1)); !text.empty()) return text;
+    for (NodeId n : cone(g, std::span(&body, 1)))
+      if (g.op(n) == Op::Call || g.op(n) == Op::Buffer) return fmt::format("'{}' is in a CALL's body", nodeText(g, n));
+  }
   return "";
 }
 

@@ -8,7 +8,7 @@ namespace uop {
 bool satisfies(Form have, Form need);
 // The form after a pass that leaves `leaves`.
 Form formAfter(Form have, Form leaves);
-// For messages: "flat (no CALL)".
+// For messages: "flat (CALLs on whole places alone)".
 std::string describeForm(Form);
 
 // Does `program` have the form? The first thing that it may not hold, as a text such as "%12 is a CALL"; "" if it has.

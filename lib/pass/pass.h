@@ -20,7 +20,7 @@ enum class Form : uint8_t {
   Any,        // of `needs`: every form; of `leaves`: the form stays what it is
   Tensor,     // as read
   Canonical,  // broadcasts explicit
-  Flat,       // no CALL
+  Flat,       // CALLs are void, on places as a whole
   Ranges,     // no value has a shape
   Kernels,    // kernels are void CALLs ordered by AFTER
   Lowered,    // kernel bodies are what the emitters take

@@ -90,7 +90,7 @@ TEST_CASE("what is wrong is named with its place and the nearest right name") {
       {R"({"repeat": {"limit": 0, "passes": []}})", "passes[0].repeat.limit: expected an integer from 1 to 1000000, found 0"},
       {R"({"repeat": {"passes": ["x"]}})", "passes[0].repeat.passes[0]: there is no pass 'x'"},
       {R"("canonicalize", "rangeify")",
-       "passes[1]: rangeify needs a program of form 'flat' (no CALL), but here it has form 'canonical' (broadcasts explicit); inline-calls gives it"},
+       "passes[1]: rangeify needs a program of form 'flat' (CALLs on whole places alone), but here it has form 'canonical' (broadcasts explicit); inline-calls gives it"},
       {R"("canonicalize", "inline-calls", "rangeify", "canonicalize")",
        "passes[3]: canonicalize#2 needs a program of form 'tensor' (any tensor program), but here it has form 'ranges' (loops over scalars)"},
   }));
