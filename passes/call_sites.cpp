@@ -3,7 +3,7 @@
 namespace uop {
 namespace {
 
-constexpr size_t kMaxVisits = 4096;      // of nodes, when looking for the write before
+constexpr size_t kMaxVisits = 4096;            // of nodes, when looking for the write before
 constexpr size_t kMaxTable = size_t{1} << 24;  // of bits: nodes of a body by its arguments
 
 }  // namespace
@@ -26,13 +26,9 @@ BodyArguments bodyArguments(const Graph& g, Functions& functions, NodeId body) {
   return out;
 }
 
-CallSites::CallSites(const Program& p, const std::unordered_map<NodeId, NodeId>& leaves) : g_(p.graph), leaves_(leaves), functions_(g_), inLoop_(g_.size()) {
+CallSites::CallSites(const Program& p, const std::unordered_map<NodeId, NodeId>& leaves) : g_(p.graph), leaves_(leaves), functions_(g_) {
   std::vector<NodeId> order = cone(g_, p.roots());
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (g_.op(*it) == Op::End) inLoop_[g_.src(*it, 0)] = true;
-    if (g_.op(*it) == Op::Sink && inLoop_[*it])
-      for (NodeId s : g_.srcs(*it)) inLoop_[s] = true;
-  }
+  inLoop_ = effectsInLoops(g_, order);
   for (NodeId n : order) {
     if (g_.op(n) == Op::Store || g_.op(n) == Op::Call) recordWrites(n, g_.open(n).empty() && !inLoop_[n]);
     if (g_.op(n) != Op::After || g_.dtype(n) != DType::Tuple) continue;
@@ -69,11 +65,10 @@ std::vector<NodeId> CallSites::given(NodeId call) {
   return out;
 }
 
+// A PARAM of rank 0 is a value.
 bool CallSites::isStorage(NodeId place) const {
-  while (g_.op(place) == Op::After) place = g_.src(place, 0);
-  Op op = g_.op(place);
-  bool shared = op == Op::Param || op == Op::Buffer || ((op == Op::Alloc || op == Op::Stage) && g_.space(place) == Space::Global);
-  return g_[place].place && shared && g_.rank(place) > 0 && g_.open(place).empty();
+  const NodeId base = g_[place].base;
+  return g_[place].place && isWholeStorage(g_, place) && g_.rank(place) > 0 && g_.open(base).empty();
 }
 
 NodeId CallSites::wholePlace(NodeId argument) const {

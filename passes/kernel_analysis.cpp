@@ -38,17 +38,14 @@ KernelAnalysis::KernelAnalysis(const Graph& g, std::span<const NodeId> roots) : 
 // Nodes that begin a kernel, ascending. A closed STAGE that is not global is none if one kernel alone reads it.
 std::vector<NodeId> KernelAnalysis::rootNodes(std::span<const NodeId> roots) const {
   std::vector<NodeId> order = cone(g_, roots), out;
-  std::vector<bool> inBody(g_.size());  // effects that an END runs
+  std::vector<bool> inLoop = effectsInLoops(g_, order);
   constexpr NodeId kSeveral = kNoNode - 1;
   std::vector<NodeId> owner(g_.size(), kNoNode);  // the one kernel that needs a node
   for (NodeId r : roots) owner[r] = kSeveral;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     NodeId n = *it;
     Op op = g_.op(n);
-    if (op == Op::End) inBody[g_.src(n, 0)] = true;
-    if (op == Op::Sink && inBody[n])
-      for (NodeId s : g_.srcs(n)) inBody[s] = true;
-    bool effect = (op == Op::End || op == Op::Store || op == Op::Call) && !inBody[n];
+    bool effect = (op == Op::End || op == Op::Store || op == Op::Call) && !inLoop[n];
     bool value = op == Op::Stage && (g_.space(n) == Space::Global || owner[n] == kSeveral);
     bool root = g_.open(n).empty() && (effect || value);
     if (root) out.push_back(n);

@@ -1,6 +1,7 @@
 // The first walk of rangeify: who wants what where, and what becomes memory.
 #include <algorithm>
 
+#include "ir/functions.h"
 #include "passes/rangeify.h"
 
 namespace uop {
@@ -240,7 +241,7 @@ void Rangeifier::demandSources(NodeId n, const Demand& d) {
       }
       [[fallthrough]];
     default:
-      for (NodeId s : op == Op::Call ? srcs.subspan(1) : srcs) demandScalar(s, d);
+      for (NodeId s : ownSources(g_, n)) demandScalar(s, d);
   }
 }
 

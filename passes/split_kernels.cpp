@@ -32,7 +32,7 @@ void readCopies(Program& p, const std::set<NodeId>& versions) {
   auto now = rebuildNodes(g, p.roots(), [&](NodeId old, std::span<const NodeId> sources, const auto&) {
     std::vector<NodeId> srcs(sources.begin(), sources.end());
     if (g.op(old) == Op::Call) {
-      const std::vector<int64_t> written = functions.body(srcs[0]).written;
+      const std::vector<int64_t>& written = functions.body(srcs[0]).written;
       for (size_t i = 1; i < srcs.size(); ++i)
         if (versions.contains(g.src(old, i)) && !std::ranges::binary_search(written, static_cast<int64_t>(i) - 1)) srcs[i] = copied(g.src(old, i), srcs[i]);
     }

@@ -5,6 +5,22 @@
 
 namespace uop {
 
+bool isWholeStorage(const Graph& g, NodeId place) {
+  while (g.op(place) == Op::After) place = g.src(place, 0);
+  Op op = g.op(place);
+  return op == Op::Param || op == Op::Buffer || ((op == Op::Alloc || op == Op::Stage) && g.space(place) == Space::Global);
+}
+
+std::vector<bool> effectsInLoops(const Graph& g, std::span<const NodeId> order) {
+  std::vector<bool> out(g.size());
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (g.op(*it) == Op::End) out[g.src(*it, 0)] = true;
+    if (g.op(*it) == Op::Sink && out[*it])
+      for (NodeId s : g.srcs(*it)) out[s] = true;
+  }
+  return out;
+}
+
 std::vector<NodeId> Functions::unknownBodies(std::span<const NodeId> nodes) const {
   std::vector<NodeId> out;
   for (NodeId n : nodes)

@@ -10,6 +10,12 @@ namespace uop {
 // Sources in the same function: a CALL's body is another.
 inline std::span<const NodeId> ownSources(const Graph& g, NodeId n) { return g.srcs(n).subspan(g.op(n) == Op::Call); }
 
+// Whether a place is a PARAM, a BUFFER, or an ALLOC or STAGE in global memory, as a whole, maybe behind AFTERs.
+bool isWholeStorage(const Graph&, NodeId place);
+
+// By node: the effects that an END runs. `order`: a function's nodes, ascending.
+std::vector<bool> effectsInLoops(const Graph&, std::span<const NodeId> order);
+
 // Writes are those of STOREs and, through the places passed to them, of CALLs.
 struct FunctionInfo {
   std::vector<NodeId> params;          // all distinct PARAM nodes, ascending id

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/functions.h"
 #include "ir/graph_copier.h"
 
 namespace uop {
@@ -41,7 +42,7 @@ std::string bindingName(const Graph& g, NodeId n) {
 
 namespace {
 
-std::span<const NodeId> reachedFrom(const Graph& g, NodeId n, bool bodies) { return g.srcs(n).subspan(g.op(n) == Op::Call && !bodies ? 1 : 0); }
+std::span<const NodeId> reachedFrom(const Graph& g, NodeId n, bool bodies) { return bodies ? g.srcs(n) : ownSources(g, n); }
 
 // Without a table as long as the graph: there may be tens of thousands of small functions in a large graph.
 std::optional<std::vector<NodeId>> smallCone(const Graph& g, std::span<const NodeId> roots, bool bodies, size_t most) {

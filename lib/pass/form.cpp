@@ -6,6 +6,8 @@
 #include <array>
 #include <set>
 
+#include "ir/functions.h"
+
 namespace uop {
 namespace {
 
@@ -20,13 +22,8 @@ std::string broadcastProblem(const Graph& g, NodeId id) {
 std::string callProblem(const Graph& g, NodeId call) {
   if (g.dtype(call) != DType::Void) return "is a CALL that gives a value";
   if (!g.open(call).empty()) return "is a CALL in a loop";
-  for (NodeId a : g.srcs(call).subspan(1)) {
-    NodeId x = a;
-    while (g.op(x) == Op::After) x = g.src(x, 0);
-    Op op = g.op(x);
-    bool storage = op == Op::Param || op == Op::Buffer || ((op == Op::Alloc || op == Op::Stage) && g.space(x) == Space::Global);
-    if (!storage || (g.rank(x) == 0 && op != Op::Param)) return "is a CALL whose arguments are not all whole places";
-  }
+  for (NodeId a : ownSources(g, call))
+    if (!isWholeStorage(g, a) || (g.rank(a) == 0 && g[a].place)) return "is a CALL whose arguments are not all whole places";
   return "";
 }
 
