@@ -78,6 +78,7 @@ class Rangeifier {
   uint32_t listOf(std::span<const NodeId> index) { return lists_.intern(index); }
   uint32_t joined(std::span<const NodeId> front, uint32_t back);
   bool isView(NodeId place) const;
+  void placeResults();
   bool isNever(NodeId gate) const { return gate != kNoNode && g_.constInt(gate) == 0; }
   NodeId settledForm(NodeId n) const;
   void settle();

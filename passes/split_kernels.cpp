@@ -18,6 +18,13 @@ NodeId copyOf(Graph& g, NodeId version, int64_t& nextRange) {
   return g.stage(g.load(g.indexInto(version, index)), ranges, Space::Global);
 }
 
+// A result may be a place in another shape.
+NodeId unshaped(const Graph& g, NodeId place) { return g.op(place) == Op::Reshape ? g.src(place, 0) : place; }
+
+NodeId shaped(Graph& g, NodeId place, std::span<const Dim> shape) {
+  return std::ranges::equal(g.shape(place), shape) ? place : g.reshape(place, shape);
+}
+
 // Every LOAD, and every CALL, of a snapshot version reads its copy instead.
 void readCopies(Program& p, const std::set<NodeId>& versions) {
   Graph& g = p.graph;
@@ -53,12 +60,13 @@ bool keepResults(Program& p, const KernelAnalysis& a) {
   int64_t nextRange = freshIds(g, p.roots()).range;
   bool changed = false;
   for (ResultDef& r : p.results) {
-    if (!g[r.node].place || a.isRoot(r.node)) continue;
-    auto it = a.writers.find(g[r.node].base);
-    bool stale = it != a.writers.end() && a.writersBefore(r.node).size() != it->second.size();
-    bool scratch = g.op(g[r.node].base) == Op::Alloc && it == a.writers.end();  // never written: still needs storage
+    NodeId place = unshaped(g, r.node);
+    if (!g[place].place || a.isRoot(place)) continue;
+    auto it = a.writers.find(g[place].base);
+    bool stale = it != a.writers.end() && a.writersBefore(place).size() != it->second.size();
+    bool scratch = g.op(g[place].base) == Op::Alloc && it == a.writers.end();  // never written: still needs storage
     if (!stale && !scratch) continue;
-    r.node = copyOf(g, r.node, nextRange);
+    r.node = shaped(g, copyOf(g, place, nextRange), g.shape(r.node));
     changed = true;
   }
   return changed;
@@ -221,14 +229,14 @@ NodeId Splitter::resultOf(NodeId n) {
   }
   if (hasTrait(g_.op(n), trait::Effect)) return effectOf(a_.kernelOf(n));
   if (!g_[n].place) return n;
-  NodeId base = g_[n].base;
+  NodeId base = g_[n].base, version = unshaped(g_, n);
   std::vector<NodeId> deps;
   if (NodeId writer = launches_.lastWriter(base); writer != kNoNode) deps.push_back(writer);
-  for (uint32_t d : a_.closedDeps(n)) {
+  for (uint32_t d : a_.closedDeps(version)) {
     bool known = std::ranges::any_of(calls_[d], [&](NodeId call) { return std::ranges::find(deps, call) != deps.end(); });
     if (!known) deps.insert(deps.end(), calls_[d].begin(), calls_[d].end());
   }
-  return g_.after(launches_.place(base), deps);
+  return shaped(g_, g_.after(launches_.place(base), deps), g_.shape(n));
 }
 
 void Splitter::run(const std::vector<uint32_t>& order) {

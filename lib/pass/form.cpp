@@ -32,7 +32,8 @@ std::string nodeProblem(const Graph& g, NodeId id, Form form) {
   if (form == Form::Canonical || form == Form::Flat)
     if (auto text = broadcastProblem(g, id); !text.empty()) return text;
   if ((form == Form::Flat || form == Form::Ranges) && g.op(id) == Op::Call) return callProblem(g, id);
-  if (form == Form::Ranges && hasTrait(g.op(id), trait::Movement)) return "moves elements of a tensor";
+  const bool viewed = g.op(id) == Op::Reshape && g[id].place;  // a result in another shape than its kernel's
+  if (form == Form::Ranges && hasTrait(g.op(id), trait::Movement) && !viewed) return "moves elements of a tensor";
   if (form == Form::Ranges && hasTrait(g.op(id), trait::Elementwise) && g.rank(id) > 0) return "has shape " + shapeText(g.shape(id));
   bool kernels = form == Form::Kernels || form == Form::Lowered;
   if (kernels && (g.op(id) == Op::Reduce || g.op(id) == Op::Stage || g.op(id) == Op::Range || g.op(id) == Op::Index ||
