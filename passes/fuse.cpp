@@ -5,6 +5,14 @@
 
 namespace uop {
 
+int64_t costOf(const Graph& g, NodeId n) {
+  Op op = g.op(n);
+  if (hasTrait(op, trait::Transcendental) || op == Op::Reduce || op == Op::Stage || op == Op::After || op == Op::Alloc || hasTrait(op, trait::Effect)) return kCostly;
+  if (!hasTrait(op, trait::Elementwise) || g.dtype(n) == DType::Index) return 0;
+  bool slow = op == Op::Sqrt || op == Op::Recip || op == Op::FloorDiv || op == Op::FloorMod;
+  return slow ? 3 : 1;
+}
+
 KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.roots()), escaped_(g.size()), reads_(kernels.kernels.size()) {
   for (const ResultDef& r : p.results)
     if (g[r.node].place) escaped_[g[r.node].base] = true;
@@ -100,11 +108,31 @@ int64_t KernelFacts::iterations(NodeId n) const {
   return out;
 }
 
+bool KernelFacts::isTable(uint32_t k) const {
+  return std::ranges::all_of(kernels.kernels[k].nodes, [&](NodeId n) {
+    Op op = g.op(n);
+    return kernels.isRoot(n) || (op != Op::Stage && op != Op::After && op != Op::Alloc && op != Op::Load && !hasTrait(op, trait::Effect));
+  });
+}
+
+double KernelFacts::operations(uint32_t k) const {
+  double out = 0;
+  for (NodeId n : kernels.kernels[k].nodes) {
+    int64_t each = g.op(n) == Op::Reduce ? 1 : hasTrait(g.op(n), trait::Transcendental) ? 8 : costOf(g, n);
+    if (each >= kCostly) continue;
+    NodeId at = g.op(n) == Op::Reduce ? g.src(n, 0) : n;
+    out += static_cast<double>(each) * static_cast<double>(iterations(at));
+  }
+  return out;
+}
+
 bool KernelFacts::isProduct(NodeId reduce) const {
   std::vector<NodeId> around;
   for (NodeId r : g.open(reduce))
     if (bound(r) != 1) around.push_back(r);
-  if (around.empty()) return false;
+  // Rows of several lengths, as under a causal mask, are no block of a matrix.
+  bool ragged = std::ranges::any_of(g.srcs(reduce).subspan(1), [&](NodeId r) { return !g.open(g.src(r, 0)).empty(); });
+  if (around.empty() || ragged) return false;
   size_t loads = 0;
   std::unordered_set<NodeId> seen;
   std::vector<NodeId> todo{g.src(reduce, 0)};

@@ -30,8 +30,12 @@ bool fuseInline(Program&, const FuseOptions&, bool apart = false);
 void fuseStencil(Program&, const FuseOptions&);
 // Whether a value stays whose reductions are in fewer loops than it.
 bool fuseLocal(Program&, const FuseOptions&);
-// Whether some kernel is now the only one that reads a value.
+// Whether some kernel is now the only one that reads a value, or fewer read a table.
 bool fuseMerge(Program&, const FuseOptions&);
+
+// Operations of one evaluation of a node; kCostly: not to be done again.
+constexpr int64_t kCostly = int64_t{1} << 30;
+int64_t costOf(const Graph&, NodeId);
 
 // Few nodes, ascending.
 class NodeSet {
@@ -119,6 +123,8 @@ class KernelFacts {
   bool readsFrom(uint32_t reader, NodeId base) const;
   // Whether all that k reads is as it will be at the end: moving the reads is then free of order.
   bool readsSettled(uint32_t k) const;
+  // Whether kernel k is made of loop variables and scalars alone.
+  bool isTable(uint32_t k) const;
   // A REDUCE whose operands are each read again in some loop around it, as in a matrix product: worth a kernel of its own.
   bool isProduct(NodeId reduce) const;
   bool hasProduct(uint32_t k) const;
@@ -129,6 +135,8 @@ class KernelFacts {
   int64_t iterations(NodeId n) const;  // of the loops that n is in; saturated
   // How often kernel k evaluates n: in the loops around a REDUCE that runs one of n's loops as well.
   double evaluations(uint32_t k, NodeId n) const;
+  // Of all iterations of kernel k: a function counts as eight, a term of a REDUCE as one.
+  double operations(uint32_t k) const;
   int64_t bound(NodeId range) const;   // constant, else kUnknown
   int64_t bytes(NodeId place) const { return g.elements(place) * byteSize(g.dtype(place)); }
 

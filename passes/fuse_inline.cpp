@@ -8,7 +8,6 @@
 namespace uop {
 namespace {
 
-constexpr int64_t kNever = int64_t{1} << 30;
 constexpr double kShare = 0.125;  // of a user's own work, which computing a value again may add
 
 class Inliner {
@@ -24,7 +23,6 @@ class Inliner {
   bool pays(uint32_t k) const;
   int64_t bytesOf(NodeId input) const;
   double evaluations(uint32_t user, NodeId read) const;
-  double workOf(uint32_t k) const;
   NodeId visit(NodeId old, std::span<const NodeId> sources, const std::vector<NodeId>& now);
   NodeId withoutParts(NodeId stage, const std::vector<NodeId>& now);
   NodeId instance(NodeId stage, std::span<const NodeId> index, NodeId gate, const std::vector<NodeId>& now);
@@ -43,14 +41,6 @@ class Inliner {
   std::unordered_map<NodeId, NodeId> values_;  // of STAGEs with parts, which are read there from STAGEs of their own
 };
 
-int64_t costOf(const Graph& g, NodeId n) {
-  Op op = g.op(n);
-  if (hasTrait(op, trait::Transcendental) || op == Op::Reduce || op == Op::Stage || op == Op::After || op == Op::Alloc || hasTrait(op, trait::Effect)) return kNever;
-  if (!hasTrait(op, trait::Elementwise) || g.dtype(n) == DType::Index) return 0;
-  bool slow = op == Op::Sqrt || op == Op::Recip || op == Op::FloorDiv || op == Op::FloorMod;
-  return slow ? 3 : 1;
-}
-
 // What may be set apart: costly, inside of the kernel's own loops only, and not of all of them.
 std::unordered_set<NodeId> Inliner::findParts(uint32_t k) const {
   std::unordered_set<NodeId> costly, out;
@@ -59,7 +49,7 @@ std::unordered_set<NodeId> Inliner::findParts(uint32_t k) const {
   for (NodeId n : facts_[k].nodes) {
     if (hasTrait(g_.op(n), trait::Effect) || g_.op(n) == Op::Alloc) return {};
     if (facts_.kernels.isRoot(n)) continue;
-    bool any = costOf(g_, n) == kNever || std::ranges::any_of(g_.srcs(n), [&](NodeId s) { return costly.contains(s); });
+    bool any = costOf(g_, n) == kCostly || std::ranges::any_of(g_.srcs(n), [&](NodeId s) { return costly.contains(s); });
     if (!any) continue;
     costly.insert(n);
     bool own = std::ranges::all_of(g_.open(n), [&](NodeId r) { return std::ranges::find(ranges, r) != ranges.end(); });
@@ -92,7 +82,7 @@ void Inliner::measure(uint32_t k) {
   std::unordered_set<NodeId> own = setApart(k);
   inputs_[k].insert(parts_[k].begin(), parts_[k].end());
   for (NodeId n : kernel.nodes)
-    if (own.contains(n) && !facts_.kernels.isRoot(n)) cost_[k] = std::min(kNever, cost_[k] + costOf(g_, n));
+    if (own.contains(n) && !facts_.kernels.isRoot(n)) cost_[k] = std::min(kCostly, cost_[k] + costOf(g_, n));
   std::set<std::pair<NodeId, NodeId>> sites;
   for (const KernelRead& r : kernel.reads) {
     if (!own.contains(r.index)) continue;
@@ -102,7 +92,7 @@ void Inliner::measure(uint32_t k) {
     }
     if (!sites.insert({r.base, r.index}).second) continue;
     uint32_t from = facts_.kernels.kernelOf(r.base);
-    cost_[k] = std::min(kNever, cost_[k] + cost_[from]);
+    cost_[k] = std::min(kCostly, cost_[k] + cost_[from]);
     nodes_[k] += nodes_[from];
     inputs_[k].insert(inputs_[from].begin(), inputs_[from].end());
   }
@@ -168,17 +158,6 @@ bool Inliner::pays(uint32_t k) const {
   return after <= before && (!cheap || (little && cost_[k] * sites <= 4 * options_.inlineOps));
 }
 
-double Inliner::workOf(uint32_t k) const {
-  double out = 0;
-  for (NodeId n : facts_[k].nodes) {
-    int64_t each = g_.op(n) == Op::Reduce ? 1 : hasTrait(g_.op(n), trait::Transcendental) ? 8 : costOf(g_, n);
-    if (each >= kNever) continue;
-    NodeId at = g_.op(n) == Op::Reduce ? g_.src(n, 0) : n;
-    out += static_cast<double>(each) * static_cast<double>(facts_.iterations(at));
-  }
-  return out;
-}
-
 // The value of a STAGE, its parts read from STAGEs of their own.
 NodeId Inliner::withoutParts(NodeId stage, const std::vector<NodeId>& now) {
   uint32_t k = facts_.kernels.kernelOf(stage);
@@ -221,7 +200,7 @@ NodeId Inliner::visit(NodeId old, std::span<const NodeId> sources, const std::ve
 }
 
 bool Inliner::run() {
-  for (uint32_t k = 0; k < facts_.count(); ++k) work_.push_back(workOf(k));
+  for (uint32_t k = 0; k < facts_.count(); ++k) work_.push_back(facts_.operations(k));
   for (uint32_t k = 0; k < facts_.count(); ++k) {
     measure(k);
     if (pays(k)) inlined_.insert(facts_[k].roots[0]);

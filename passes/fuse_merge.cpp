@@ -19,6 +19,7 @@ class Merger {
   void setLevels();
   void lift(uint32_t group);
   bool mergeInto(uint32_t k, uint32_t user);
+  bool sameOperands(uint32_t a, uint32_t b) const;
   bool mergeSiblings(uint32_t a, uint32_t b);
   void siblings(std::span<const uint32_t> readers, NodeId base);
   LoopChain::Set mapped(const LoopChain::Set& loops, uint32_t k, std::span<const NodeId> index) const;
@@ -26,7 +27,7 @@ class Merger {
   bool meets(uint32_t a, uint32_t b) const;
   bool unite(uint32_t k, uint32_t other, std::span<const NodeId> index);
   bool isOpenFor(uint32_t k) const { return facts_.ours(k) && g_.rank(facts_[k].roots[0]) > 0; }
-  bool becameAlone(uint32_t k) const;
+  bool hasFewerReaders(uint32_t k) const;
   void rebuild();
 
   Program& p_;
@@ -175,9 +176,22 @@ bool Merger::mergeInto(uint32_t k, uint32_t user) {
   return plain && unite(k, user, g_.srcs(reads[0]).subspan(1));
 }
 
+// A product's loops are tiled for its operands: another may share them that has the same ones, as the parts of a complex product do.
+bool Merger::sameOperands(uint32_t a, uint32_t b) const {
+  auto bases = [&](uint32_t group) {
+    std::set<NodeId> out;
+    for (uint32_t k : groups_[group].members)
+      for (const KernelRead& r : facts_[k].reads) out.insert(r.base);
+    return out;
+  };
+  return groups_[a].product == groups_[b].product && bases(a) == bases(b);
+}
+
 // Both read some place at the elements that they compute.
 bool Merger::mergeSiblings(uint32_t a, uint32_t b) {
-  if (joined_.find(a) == joined_.find(b) || groups_[joined_.find(a)].product || groups_[joined_.find(b)].product) return false;
+  uint32_t groupA = joined_.find(a), groupB = joined_.find(b);
+  if (groupA == groupB) return false;
+  if ((groups_[groupA].product || groups_[groupB].product) && !sameOperands(groupA, groupB)) return false;
   std::vector<NodeId> mine = facts_.outer(a), theirs = facts_.outer(b);
   auto bounds = [&](const std::vector<NodeId>& loops) {
     std::vector<int64_t> out;
@@ -189,7 +203,7 @@ bool Merger::mergeSiblings(uint32_t a, uint32_t b) {
   return unite(a, b, index);
 }
 
-// Among the kernels that read `base`, those that do so at the elements that they compute.
+// Among the kernels that read `base`, those that do so at the elements that they compute, and products.
 void Merger::siblings(std::span<const uint32_t> readers, NodeId base) {
   std::vector<uint32_t> fit;
   for (uint32_t k : readers) {
@@ -199,7 +213,7 @@ void Merger::siblings(std::span<const uint32_t> readers, NodeId base) {
       if (r.base != base || g_.op(r.index) != Op::Index) return false;
       return std::ranges::all_of(facts_.outer(k), [&](NodeId loop) { return g_.isOpen(r.index, loop); });
     });
-    if (!own || ranges.empty()) continue;
+    if (!(own || groups_[joined_.find(k)].product) || ranges.empty()) continue;
     if (std::ranges::none_of(fit, [&](uint32_t other) { return mergeSiblings(k, other); })) fit.push_back(k);
   }
 }
@@ -218,13 +232,13 @@ void Merger::rebuild() {
   }));
 }
 
-// Whether one kernel alone reads k now, where several did.
-bool Merger::becameAlone(uint32_t k) const {
+// Whether one kernel alone reads k now, where several did, or fewer a table.
+bool Merger::hasFewerReaders(uint32_t k) const {
   if (facts_.decidable(k) == kNoNode || groups_[joined_.find(k)].members.size() > 1) return false;
   auto before = facts_.readers(k);
   std::set<uint32_t> now;
   for (uint32_t reader : before) now.insert(joined_.find(reader));
-  return before.size() > 1 && now.size() == 1;
+  return now.size() < before.size() && (now.size() == 1 || facts_.isTable(k));
 }
 
 bool Merger::run() {
@@ -238,10 +252,10 @@ bool Merger::run() {
   }
   for (const auto& [base, readers] : facts_.kernels.users) siblings(readers, base);
   if (!joined_.replacesAny()) return false;
-  bool alone = false;
-  for (uint32_t k = 0; k < facts_.count() && !alone; ++k) alone = becameAlone(k);
+  bool fewer = false;
+  for (uint32_t k = 0; k < facts_.count() && !fewer; ++k) fewer = hasFewerReaders(k);
   rebuild();
-  return alone;
+  return fewer;
 }
 
 }  // namespace
