@@ -36,8 +36,8 @@ bool hasOwnCopy(Space space, Kind kind) {
 
 class Lowerer {
  public:
-  Lowerer(Graph& g, ValueRanges& facts, NodeId body, int64_t block) : g_(g), facts_(facts), body_(body), block_(block) {
-    NodeId roots[] = {body};
+  Lowerer(Graph& g, ValueRanges& facts, NodeId body, int64_t block) : g_(g), facts_(facts), body_(alignReductions(g, body)), block_(block) {
+    NodeId roots[] = {body_};
     fresh_ = freshIds(g, roots);
   }
   NodeId run();

@@ -1,6 +1,8 @@
 #include "passes/reduce_groups.h"
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -8,6 +10,84 @@ namespace uop {
 namespace {
 
 constexpr size_t kMaxReductions = 256;  // more in one kernel stay apart: each is compared with all
+
+// Renames RANGEs so that equal loops are the same.
+class Aligner {
+ public:
+  Aligner(Graph& g, NodeId body) : g_(g) {
+    NodeId roots[] = {body};
+    order_ = cone(g, roots);
+  }
+  NodeId run();
+
+ private:
+  // Bounds and kinds of the loops, the loops around them, how many reductions are on the longest way below.
+  using Key = std::tuple<std::vector<std::pair<NodeId, Kind>>, std::vector<NodeId>, uint32_t>;
+  struct Closed {
+    uint32_t depth = 0;  // of the REDUCEs that close a RANGE
+    bool known = false, mixed = false;
+  };
+
+  void findClosers();
+  Key keyOf(NodeId reduce) const;
+  void align(NodeId reduce);
+  NodeId renamed(NodeId range) const {
+    auto it = name_.find(range);
+    return it == name_.end() ? range : it->second;
+  }
+
+  Graph& g_;
+  std::vector<NodeId> order_;
+  std::unordered_map<NodeId, uint32_t> depth_;
+  std::unordered_map<NodeId, Closed> closed_;     // by RANGE
+  std::map<Key, std::vector<NodeId>> loops_;
+  std::unordered_map<NodeId, NodeId> name_;
+};
+
+void Aligner::findClosers() {
+  for (NodeId n : order_) {
+    uint32_t& depth = depth_[n];
+    for (NodeId s : g_.srcs(n)) depth = std::max(depth, depth_.at(s));
+    if (!hasTrait(g_.op(n), trait::ClosesRanges)) continue;
+    depth += g_.op(n) == Op::Reduce;
+    for (NodeId r : g_.srcs(n).subspan(1)) {
+      Closed& c = closed_[r];
+      c.mixed |= g_.op(n) != Op::Reduce || (c.known && c.depth != depth);
+      c.depth = depth, c.known = true;
+    }
+  }
+}
+
+Aligner::Key Aligner::keyOf(NodeId reduce) const {
+  Key out;
+  for (NodeId r : g_.srcs(reduce).subspan(1)) std::get<0>(out).emplace_back(g_.src(r, 0), g_.kind(r));
+  for (NodeId r : g_.open(reduce)) std::get<1>(out).push_back(renamed(r));
+  std::ranges::sort(std::get<1>(out));
+  std::get<2>(out) = depth_.at(reduce);
+  return out;
+}
+
+// Where every reduction over a RANGE is as deep, none is inside of another.
+void Aligner::align(NodeId reduce) {
+  auto ranges = g_.srcs(reduce).subspan(1);
+  if (std::ranges::any_of(ranges, [&](NodeId r) { return closed_.at(r).mixed || name_.contains(r); })) return;
+  auto [loops, fresh] = loops_.try_emplace(keyOf(reduce), ranges.begin(), ranges.end());
+  for (size_t i = 0; i < ranges.size(); ++i) name_[ranges[i]] = loops->second[i];
+}
+
+NodeId Aligner::run() {
+  findClosers();
+  for (auto it = order_.rbegin(); it != order_.rend(); ++it)
+    if (g_.op(*it) == Op::Reduce) align(*it);
+  std::unordered_map<NodeId, NodeId> now;
+  std::vector<NodeId> sources;
+  for (NodeId n : order_) {
+    sources.clear();
+    for (NodeId s : g_.srcs(n)) sources.push_back(now.at(s));
+    now[n] = g_.op(n) == Op::Range ? renamed(n) : g_.remake(g_, n, sources);
+  }
+  return now.at(order_.back());
+}
 
 class Grouper {
  public:
@@ -101,6 +181,8 @@ std::vector<std::vector<NodeId>> Grouper::run() {
 }
 
 }  // namespace
+
+NodeId alignReductions(Graph& g, NodeId body) { return Aligner(g, body).run(); }
 
 std::vector<std::vector<NodeId>> reduceGroups(const Graph& g, NodeId body) { return Grouper(g, body).run(); }
 

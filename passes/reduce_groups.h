@@ -6,6 +6,9 @@
 
 namespace uop {
 
+// `body` with one RANGE for loops of the same bounds and kind in the same loops, where no reduction over them is inside of another.
+NodeId alignReductions(Graph&, NodeId body);
+
 // Every node below `body` in an order that respects sources, each REDUCE together with those that share its loop.
 std::vector<std::vector<NodeId>> reduceGroups(const Graph&, NodeId body);
 
