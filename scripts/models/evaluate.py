@@ -74,8 +74,8 @@ def view(store):
 class Frame:
   """One activation: the program, or the body of a CALL."""
 
-  def __init__(self, leaf):
-    self.leaf, self.values, self.written = leaf, {}, {}  # written: (effect, root of a place) to what it holds then
+  def __init__(self, leaf, dtypes):
+    self.leaf, self.dtypes, self.values, self.written = leaf, dtypes, {}, {}  # written: (effect, root of a place) to what it holds then
 
   def __getitem__(self, node): return self.values[id(node)]
 
@@ -84,7 +84,7 @@ class Frame:
     uses = collections.Counter(id(src) for node in order for src in sources(node)) + collections.Counter(id(node) for node in roots)
     for node in order:
       value = self.value(node, [self[src] for src in sources(node)])
-      self.values[id(node)] = value if value is None else np.asarray(value, DTYPES[node.dtype])
+      self.values[id(node)] = value if value is None else np.asarray(value, self.dtypes[node.dtype])
       for src in sources(node):
         uses[id(src)] -= 1
         if not uses[id(src)]:
@@ -95,11 +95,11 @@ class Frame:
     if node.op in ("PARAM", "BUFFER"):
       return self.leaf(node)
     if node.op == "CONST":
-      return np.asarray(node.attrs["value"], DTYPES[node.dtype])
+      return np.asarray(node.attrs["value"], self.dtypes[node.dtype])
     if node.op in ALU:
       return ALU[node.op](*srcs)
     if node.op == "CAST":
-      return srcs[0].astype(DTYPES[node.dtype])
+      return srcs[0].astype(self.dtypes[node.dtype])
     if node.op in MOVEMENT:
       return move(node, srcs[0], srcs[1:])
     if node.op == "PAD":
@@ -124,15 +124,15 @@ class Frame:
 
   def call(self, node, args):
     body = node.srcs[0]
-    frame = Frame(lambda leaf: args[leaf.attrs["slot"]]).run([body])
+    frame = Frame(lambda leaf: args[leaf.attrs["slot"]], self.dtypes).run([body])
     slots = {id(n): n.attrs["slot"] for n in topological([body], sources) if n.op == "PARAM"}
     for (_, place), array in frame.written.items():
       self.written[id(node), id(root(node.srcs[1 + slots[place]]))] = array
     return frame[body]
 
 
-def evaluate(outputs, arrays):
-  """{name: array} of outputs ({name: node}); arrays(name) gives a PARAM or BUFFER."""
+def evaluate(outputs, arrays, dtypes=DTYPES):
+  """{name: array} of outputs ({name: node}); arrays(name) gives a PARAM or BUFFER. With other dtypes f32 is computed as f64, say."""
   with np.errstate(all="ignore"):
-    frame = Frame(lambda leaf: arrays(leaf.attrs["name"].strip('"'))).run(list(outputs.values()))
+    frame = Frame(lambda leaf: arrays(leaf.attrs["name"].strip('"')), dtypes).run(list(outputs.values()))
   return {name: np.ascontiguousarray(frame[node]).reshape(node.shape) for name, node in outputs.items() if node.dtype != "void"}

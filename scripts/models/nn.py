@@ -44,12 +44,12 @@ def relu6(x): return relu(x).minimum(6)
 
 
 def softmax(x, axis=-1):
-  e = (x - x.max(axis, True)).exp()
+  e = (x - x.max(axis, True).detach()).exp()
   return e * e.sum(axis, True).recip()
 
 
 def log_softmax(x, axis=-1):
-  shifted = x - x.max(axis, True)
+  shifted = x - x.max(axis, True).detach()
   return shifted - shifted.exp().sum(axis, True).log()
 
 

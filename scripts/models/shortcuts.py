@@ -14,11 +14,19 @@ def aligned(x, rank):
   return x.astype(np.float64).reshape((1,) * (rank - x.ndim) + x.shape)
 
 
+def thin(x, other):
+  """x without the copies along axes that it was expanded along, where the other operand is wide."""
+  at = range(-x.ndim, 0)
+  copies = [x.strides[a] == 0 and x.shape[a] > 1 and -a <= other.ndim and other.shape[a] == x.shape[a] for a in at]
+  return x[tuple(slice(1) if copied else slice(None) for copied in copies)]
+
+
 def product(node, x, y):
   """By one matmul. Axes are of both sides, of x alone, of y alone, or summed; one that is summed of one side alone is summed first."""
   shape, axes = node.srcs[0].shape, node.attrs["axes"]
   rank = len(shape)
-  x, y = aligned(x, rank), aligned(y, rank)
+  x = thin(x, y)
+  x, y = aligned(x, rank), aligned(thin(y, x), rank)
   x = x.sum(tuple(a for a in axes if y.shape[a] == 1), keepdims=True)
   y = y.sum(tuple(a for a in axes if x.shape[a] == 1), keepdims=True)
   groups = {"x": [], "y": [], "both": [], "summed": [], "one": []}

@@ -55,6 +55,7 @@ class Tensor:
   def exp(self): return (self * (1 / math.log(2))).exp2()
   def log(self): return self.log2() * math.log(2)
   def rsqrt(self): return self.sqrt().recip()
+  def detach(self): return self.alu("DETACH")
   def cast(self, dtype): return self.wrap(self.b.cast(self.h, dtype))
 
   def where(self, x, y):
