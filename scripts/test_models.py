@@ -55,6 +55,22 @@ def plain_scatter(index, rows, size):
   return out
 
 
+def plain_softmax_gradient(x, dy):
+  y = plain_softmax(x)
+  return {"x.gradient": y * (dy - (dy * y).sum(-1, keepdims=True))}
+
+
+def plain_norm_gradient(name, x, weight, dy, centred):
+  """Of layer norm, and of what it is without its mean."""
+  x = x - x.mean(-1, keepdims=True) if centred else x
+  scale = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+  y, by_y = x * scale, dy * weight
+  mean = by_y.mean(-1, keepdims=True) if centred else 0
+  sums = {"bias": dy.sum(0)} if centred else {}
+  by_x = (by_y - mean - y * (by_y * y).mean(-1, keepdims=True)) * scale
+  return {"x.gradient": by_x} | {f"{name}.{key}.gradient": value for key, value in ({"weight": (dy * y).sum(0)} | sums).items()}
+
+
 PLAIN = {  # a model: its results from its arrays by name, written without the model's layers
   "softmax": lambda a: {"y": plain_softmax(a["x"])},
   "attention": lambda a: plain_attention(a["q"], a["k"], a["v"]),
@@ -63,6 +79,9 @@ PLAIN = {  # a model: its results from its arrays by name, written without the m
   "cross_entropy": lambda a: {"loss": -np.log(plain_softmax(a["logits"])[np.arange(len(a["target"])), a["target"]]).mean()},
   "cross_entropy_gradient": lambda a: {"gradient": (plain_softmax(a["logits"]) - np.eye(a["logits"].shape[1])[a["target"]]) / len(a["target"])},
   "embedding_gradient": lambda a: {"gradient": plain_scatter(a["tokens"], a["rows"], 12)},
+  "softmax_gradient": lambda a: plain_softmax_gradient(a["x"], a["dy"]),
+  "layernorm_gradient": lambda a: plain_norm_gradient("ln", a["x"], a["ln.weight"], a["dy"], True),
+  "rmsnorm_gradient": lambda a: plain_norm_gradient("norm", a["x"], a["norm.weight"], a["dy"], False),
   "bitonic_sort": lambda a: {"sorted": np.sort(a["x"])},
   "histogram": lambda a: {"counts": np.bincount(a["values"], minlength=5)},
   "prefix_sum": lambda a: {"sums": np.cumsum(a["x"], 1)},

@@ -1,7 +1,8 @@
 """Language models: GPT-2 and Llama, over a whole prompt and one token at a time with a KV cache."""
 from attention import attend, cache_at, causal, fused_qkv, heads, merge, rotate
+from gradient import recording
 from model import integers, normal
-from nn import arange, embedding, gather, gelu, layer_norm, linear, rms_norm, scatter_add, silu
+from nn import arange, cross_entropy, embedding, gather, gelu, layer_norm, linear, rms_norm, scatter_add, silu
 from registry import register
 
 GPT2_SMALL = dict(vocab=40, width=8, layers=2, count=2)
@@ -33,14 +34,31 @@ def tied_head(m, x, table):
   m.output("logits", (last * table).sum(-1))
 
 
-@register(small=dict(batch=2, size=6, **GPT2_SMALL), full=dict(batch=1, size=1024, **GPT2), rtol=1e-3)
-def gpt2(m, batch, size, vocab, width, layers, count):
+def gpt2_hidden(m, batch, size, vocab, width, layers, count):
+  """What the head reads, and the table that it is tied to."""
   tokens = m.input("tokens", (batch, size), integers(0, vocab), "i32")
   table = m.weight("wte", (vocab, width), normal(width**-0.5))
   x = gather(m, table, tokens) + m.weight("wpe", (size, width), normal(width**-0.5))
   for i in range(layers):
     x = m.layer(f"h.{i}", "block", lambda m, x: gpt2_block(m, x, count), x)
-  tied_head(m, layer_norm(m, x, "ln"), table)
+  return layer_norm(m, x, "ln"), table
+
+
+@register(small=dict(batch=2, size=6, **GPT2_SMALL), full=dict(batch=1, size=1024, **GPT2), rtol=1e-3)
+def gpt2(m, **shape):
+  tied_head(m, *gpt2_hidden(m, **shape))
+
+
+@register(small=dict(batch=2, size=6, **GPT2_SMALL), full=dict(batch=1, size=128, **GPT2), rtol=1e-3)
+def gpt2_train(m, batch, size, vocab, **shape):
+  """The loss of every position, and its gradient by every weight."""
+  with recording(m) as tape:
+    x, table = gpt2_hidden(m, batch, size, vocab, **shape)
+    logits = (x.unsqueeze(-2) * table).sum(-1).reshape(batch * size, vocab)
+    loss = cross_entropy(m, logits, m.input("targets", (batch * size,), integers(0, vocab), "i32"))
+  m.output("loss", loss)
+  for name, gradient in tape.gradients(loss, tape.weights).items():
+    m.output(f"{name}.gradient", gradient)
 
 
 @register(small=dict(size=6, show=True, **GPT2_SMALL), full=dict(size=1024, show=False, **GPT2), rtol=1e-3)

@@ -38,6 +38,7 @@ class Model:
     self.prefix, self.body, self.bodies, self.bounds = [], None, {}, {}
     self.params, self.buffers, self.outputs = {}, {}, {}  # name: (shape, dtype, init), ... ; name: Tensor
     self.constants = set()  # buffers that are weights
+    self.trains = False  # weights are state, which a run writes
 
   # Leaves
   def input(self, name, shape, init=normal(), dtype="f32", bounds=None):
@@ -51,7 +52,7 @@ class Model:
     return self.input(name, (), integers(size // 2, size), "i32", (0, size - 1))
 
   def weight(self, name, shape, init=None):
-    return self.held(name, tuple(shape), init or normal(1 / math.sqrt(max(math.prod(shape[1:]), 1))), True)
+    return self.held(name, tuple(shape), init or normal(1 / math.sqrt(max(math.prod(shape[1:]), 1))), not self.trains)
 
   def state(self, name, shape, init=normal()):
     return self.held(name, tuple(shape), init, False)

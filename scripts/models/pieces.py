@@ -3,6 +3,7 @@ import math
 
 from attention import attend, causal, fused_qkv, merge
 from conv import conv2d
+from gradient import recording
 from model import integers
 from nn import (arange, cross_entropy, cross_entropy_gradient, gelu, group_norm, layer_norm, linear, relu, rms_norm, sigmoid, silu, softmax,
                 tanh)
@@ -11,15 +12,23 @@ from tensor import concat, stack
 from vision import conv_bn
 
 
-def on_rows(name, fn):
-  def build(m, rows, size):
-    m.output("y", fn(m, m.input("x", (rows, size))))
-  register(dict(rows=4, size=10), dict(rows=4096, size=1024), name)(build)
+def value_on_rows(m, fn, rows, size):
+  m.output("y", fn(m, m.input("x", (rows, size))))
 
 
-on_rows("softmax", lambda m, x: softmax(x))
-on_rows("layernorm", lambda m, x: layer_norm(m, x, "ln"))
-on_rows("rmsnorm", lambda m, x: rms_norm(m, x, "norm"))
+def gradient_on_rows(m, fn, rows, size):
+  """By x and by the weights, given that of the value."""
+  with recording(m) as tape:
+    x = m.input("x", (rows, size))
+    y = fn(m, x)
+  for name, gradient in tape.gradients(y, {"x": x, **tape.weights}, m.input("dy", (rows, size))).items():
+    m.output(f"{name}.gradient", gradient)
+
+
+for name, fn in (("softmax", lambda m, x: softmax(x)), ("layernorm", lambda m, x: layer_norm(m, x, "ln")),
+                 ("rmsnorm", lambda m, x: rms_norm(m, x, "norm"))):
+  for build, title in ((value_on_rows, name), (gradient_on_rows, name + "_gradient")):
+    register(dict(fn=fn, rows=4, size=10), dict(fn=fn, rows=4096, size=1024), title)(build)
 
 
 @register(small=dict(rows=4, classes=7), full=dict(rows=4096, classes=50257), name="cross_entropy")

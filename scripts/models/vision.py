@@ -1,18 +1,36 @@
 """Image models."""
 from attention import attend, fused_qkv, merge
 from conv import avg_pool, conv2d, global_avg_pool, max_pool, upsample
-from model import normal
-from nn import batch_norm, gelu, layer_norm, linear, relu, relu6
+from gradient import recording
+from model import integers, normal
+from nn import batch_norm, cross_entropy, gelu, layer_norm, linear, relu, relu6
 from registry import register
 from tensor import concat
 
 
-@register(small=dict(batch=3, sizes=(12, 16, 8, 4)), full=dict(batch=64, sizes=(784, 512, 256, 10)))
-def mlp(m, batch, sizes):
+def mlp_logits(m, batch, sizes):
   x = m.input("x", (batch, sizes[0]))
   for i, size in enumerate(sizes[1:]):
     x = linear(m, x if i == 0 else relu(x), f"fc{i + 1}", size)
-  m.output("logits", x)
+  return x
+
+
+@register(small=dict(batch=3, sizes=(12, 16, 8, 4)), full=dict(batch=64, sizes=(784, 512, 256, 10)))
+def mlp(m, **shape):
+  m.output("logits", mlp_logits(m, **shape))
+
+
+@register(small=dict(batch=3, sizes=(12, 16, 8, 4), rate=0.1), full=dict(batch=64, sizes=(784, 512, 256, 10), rate=0.1))
+def mlp_train(m, batch, sizes, rate):
+  """A step of gradient descent, the weights changed in place."""
+  m.trains = True
+  with recording(m) as tape:
+    logits = mlp_logits(m, batch, sizes)
+    loss = cross_entropy(m, logits, m.input("target", (batch,), integers(0, sizes[-1]), "i32"))
+  m.output("loss", loss)
+  for name, gradient in tape.gradients(loss, tape.weights).items():
+    weight = tape.weights[name]
+    m.output(name, weight.after(weight.store(weight - gradient * rate)))
 
 
 @register(small=dict(batch=2, size=20, widths=(2, 3), dense=(12, 8), classes=4),
