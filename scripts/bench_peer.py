@@ -25,6 +25,7 @@ from uops import topological  # noqa: E402
 TWIN = os.path.join(ROOT, "scripts", "models", "tinygrad_twin.py")
 CASES = {
   "GPT-2, 12 layers, T=128": ("gpt2", {"size": 128}),
+  "GPT-2, 12 layers, T=128, forward and backward": ("gpt2_train", {"size": 128}),
   "ResNet-50": ("resnet50", {}),
   "ResNet-50, batch statistics": ("resnet50_train", {}),
   "LLaMA 1B": ("llama_1b", {}),
