@@ -108,8 +108,9 @@ def check_plain(name, model, want):
 
 
 # Operations of all kernels, by those of the graph. What is computed again beyond 1.05 is cheap: comparisons and selections of a
-# sorting network, a normalisation inside of a convolution, casts of table indices.
-WORK = {"bitonic_sort": 1.4, "diffusion_block": 1.2, "fft_matrix": 1.1}
+# sorting network, a normalisation inside of a convolution, casts of table indices, a product with a row's scale. In the models that
+# train, what both directions read is kept before its last cheap steps, which products then repeat for every column: a gap to close.
+WORK = {"bitonic_sort": 1.4, "diffusion_block": 1.2, "fft_matrix": 1.1, "rmsnorm_gradient": 1.1, "mlp_train": 1.1, "gpt2_train": 1.7}
 
 
 def check_passes(args, base, name):

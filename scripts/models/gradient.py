@@ -52,7 +52,7 @@ RULES = {
   "RECIP": lambda g, out, x: (-g * (out * out),),
   "EXP2": lambda g, out, x: (g * (out * math.log(2)),),
   "LOG2": lambda g, out, x: (g * x.recip() * (1 / math.log(2)),),
-  "SQRT": lambda g, out, x: (g * (out * 2).recip(),),
+  "SQRT": lambda g, out, x: (g * (out.recip() * 0.5),),
   "SIN": lambda g, out, x: (g * x.cos(),),
   "CAST": lambda g, out, x, dtype: (g.cast(x.dtype),),
   "RESHAPE": lambda g, out, x, shape: (g.reshape(*x.shape),),
