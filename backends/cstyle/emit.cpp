@@ -7,6 +7,7 @@
 #include "backends/cstyle/prelude.h"
 #include "backends/cstyle/spelling.h"
 #include "ir/program.h"
+#include "schedule/trip_counts.h"
 
 namespace uop::cstyle {
 namespace {
@@ -50,7 +51,8 @@ class Emitter {
   Speller spell_;
   std::vector<std::string> names_;    // of values
   std::vector<std::string> storage_;  // of roots
-  std::vector<uint64_t> iterations_;  // by loop: how often its body runs, in all
+  std::vector<std::optional<uint64_t>> counted_;
+  std::vector<uint64_t> iterations_;  // by loop: how often its body runs, in all; at most, where that can't be counted
   std::map<std::pair<NodeId, bool>, uint64_t> touched_;  // of arguments, for writing?
   size_t depth_ = 1, values_ = 0;
   bool usesPlaces_ = false, usesScalars_ = false;
@@ -167,7 +169,7 @@ uint64_t Emitter::trips(uint32_t loop) const {
 
 void Emitter::loop(uint32_t l) {
   const LoopTree::Loop& loop = p.tree.loops[l];
-  iterations_[l] = times(iterations_[loop.parent], trips(l));
+  iterations_[l] = counted_[l].value_or(times(iterations_[loop.parent], trips(l)));
   if (p.isGrid[l]) {
     if (l == p.grid.front()) decodeTask();
     return body(l);
@@ -261,6 +263,7 @@ void Emitter::countTraffic() {
 Result<void> Emitter::run() {
   gatherArguments();
   if (auto r = setGrid(); !r) return r;
+  counted_ = tripCounts(g, p.tree);
   iterations_.assign(p.tree.loops.size(), 1);
   for (size_t l = 1; l < p.tree.loops.size(); ++l) names_[p.tree.loops[l].range] = fmt::format("r{}", g.attr(p.tree.loops[l].range, AttrKey::Id));
   out_.text = fmt::format("{}{}(void *const *places, const int64_t *scalars, int64_t task, void *scratch) {{\n", kFunction, out_.symbol);
