@@ -19,6 +19,7 @@ KernelFacts::KernelFacts(const Program& p) : g(p.graph), kernels(p.graph, p.root
   auto roots = p.roots();
   for (NodeId n : cone(g, roots)) {
     auto srcs = g.srcs(n);
+    if (g.op(n) == Op::Load && srcs.size() == 3) gated_[srcs[0]].push_back(n);
     for (size_t i = 0; i < srcs.size(); ++i) {
       if (!g[srcs[i]].place || g.op(g[srcs[i]].base) != Op::Stage) continue;
       bool element = g.rank(srcs[i]) == 0 && g.op(n) == Op::Load && i == 0;
@@ -51,8 +52,11 @@ void KernelFacts::findClosers() {
 }
 
 double KernelFacts::evaluations(uint32_t k, NodeId n) const {
-  std::set<NodeId> loops(g.open(n).begin(), g.open(n).end());
-  for (NodeId r : g.open(n))
+  std::set<NodeId> own(g.open(n).begin(), g.open(n).end());
+  if (auto loads = gated_.find(n); loads != gated_.end())
+    for (NodeId load : loads->second) own.insert(g.open(load).begin(), g.open(load).end());
+  std::set<NodeId> loops = own;
+  for (NodeId r : own)
     if (auto outer = around_[k].find(r); outer != around_[k].end()) loops.insert(outer->second.begin(), outer->second.end());
   double out = 1;
   for (NodeId r : loops) out *= static_cast<double>(bound(r));
@@ -108,11 +112,17 @@ int64_t KernelFacts::iterations(NodeId n) const {
   return out;
 }
 
-bool KernelFacts::isTable(uint32_t k) const {
+bool KernelFacts::canRepeat(uint32_t k) const {
   return std::ranges::all_of(kernels.kernels[k].nodes, [&](NodeId n) {
     Op op = g.op(n);
-    return kernels.isRoot(n) || (op != Op::Stage && op != Op::After && op != Op::Alloc && op != Op::Load && !hasTrait(op, trait::Effect));
+    // Elsewhere a loop whose length depends on others would be another, under the same id.
+    if (op == Op::Range) return g.open(g.src(n, 0)).empty();
+    return kernels.isRoot(n) || (op != Op::Stage && op != Op::After && op != Op::Alloc && !hasTrait(op, trait::Effect));
   });
+}
+
+bool KernelFacts::isTable(uint32_t k) const {
+  return canRepeat(k) && std::ranges::none_of(kernels.kernels[k].nodes, [&](NodeId n) { return g.op(n) == Op::Load; });
 }
 
 double KernelFacts::operations(uint32_t k) const {

@@ -123,6 +123,8 @@ class KernelFacts {
   bool readsFrom(uint32_t reader, NodeId base) const;
   // Whether all that k reads is as it will be at the end: moving the reads is then free of order.
   bool readsSettled(uint32_t k) const;
+  // Whether kernel k's value can be made again at other indices: it has no memory of its own, no effects.
+  bool canRepeat(uint32_t k) const;
   // Whether kernel k is made of loop variables and scalars alone.
   bool isTable(uint32_t k) const;
   // A REDUCE whose operands are each read again in some loop around it, as in a matrix product: worth a kernel of its own.
@@ -133,7 +135,8 @@ class KernelFacts {
   // The loops of k around each REDUCE and STAGE in it that is not inside all of them.
   LoopChain hoisted(uint32_t k) const;
   int64_t iterations(NodeId n) const;  // of the loops that n is in; saturated
-  // How often kernel k evaluates n: in the loops around a REDUCE that runs one of n's loops as well.
+  // How often kernel k evaluates n: in the loops around a REDUCE that runs one of n's loops as well; what is read at n, in those
+  // that a gate of the read is in.
   double evaluations(uint32_t k, NodeId n) const;
   // Of all iterations of kernel k: a function counts as eight, a term of a REDUCE as one.
   double operations(uint32_t k) const;
@@ -148,6 +151,7 @@ class KernelFacts {
   // By kernel: RANGE → what is around the REDUCEs and STAGEs inside of it that close it, that RANGE not.
   std::vector<std::unordered_map<NodeId, std::set<NodeId>>> around_;
   using Read = std::pair<NodeId, NodeId>;   // (base, index)
+  std::unordered_map<NodeId, std::vector<NodeId>> gated_;  // place → the LOADs that read it under a gate
   std::vector<bool> escaped_;               // STAGEs used otherwise than by LOADs of single elements
   std::vector<std::vector<Read>> reads_;    // by reader, ascending
 };

@@ -111,11 +111,7 @@ double Inliner::evaluations(uint32_t user, NodeId read) const {
 // Whether the reads of k evaluate no more than it has elements, as those of the slices of one product do: then it may cost
 // what it will.
 bool Inliner::isReadOnce(uint32_t k) const {
-  auto isPure = [&](NodeId n) {
-    Op op = g_.op(n);
-    return facts_.kernels.isRoot(n) || (op != Op::Stage && op != Op::After && op != Op::Alloc && !hasTrait(op, trait::Effect));
-  };
-  if (!parts_[k].empty() || !facts_.hoisted(k).sets().empty() || !std::ranges::all_of(facts_[k].nodes, isPure)) return false;
+  if (!parts_[k].empty() || !facts_.hoisted(k).sets().empty() || !facts_.canRepeat(k)) return false;
   double left = static_cast<double>(g_.elements(facts_[k].roots[0]));
   if (left == 0) return false;
   for (uint32_t user : facts_.readers(k))
