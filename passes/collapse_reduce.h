@@ -69,7 +69,13 @@ class Collapser {
   };
   Update updateOf(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners);
   int64_t termsOf(NodeId reduce) const;
-  NodeId scattered(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners);
+  struct Scatter {
+    NodeId reduce, x;
+    std::vector<TermLimit> owners;
+  };
+  std::vector<Scatter> scattersOf(NodeId value, std::span<const NodeId> loops);
+  NodeId scattered(std::span<const Scatter> sums, std::span<const NodeId> rest, std::span<const NodeId> loops);
+  std::vector<NodeId> addends(NodeId value) const;
   NodeId freshLoop(NodeId bound) { return g_.range(bound, fresh_.range++, Kind::Loop); }
   NodeId sweep(NodeId place, std::span<const Dim> shape, auto value);
 

@@ -6,6 +6,7 @@ namespace uop {
 namespace {
 
 constexpr int64_t kMinElements = 4;  // of the axes that a sum is scattered over
+constexpr size_t kMaxAddends = 64;
 constexpr int64_t kExactSum = 4096;  // terms that a float of 32 bits may sum in a row
 
 // What the terms of one element are summed in, there being up to n of them (-1: unknown).
@@ -85,40 +86,54 @@ int64_t Collapser::termsOf(NodeId reduce) const {
   return terms;
 }
 
-// Storage over `loops` that holds the sums: filled with the identity, then updated term by term. One outer loop of one
-// iteration holds both, so that they are one kernel. kNoNode where no term has an element.
-NodeId Collapser::scattered(NodeId reduce, NodeId x, std::span<const NodeId> loops, const std::vector<TermLimit>& owners) {
-  ReduceOp op = g_.reduceOp(reduce);
-  DType d = g_.dtype(reduce), wide = sumType(d, op, termsOf(reduce), options_.strict);
+// Storage over `loops` that holds the sums: filled with what else is added, or the identity, then updated term by term. One
+// outer loop of one iteration holds all, so that they are one kernel. kNoNode where there is nothing to add.
+NodeId Collapser::scattered(std::span<const Scatter> sums, std::span<const NodeId> rest, std::span<const NodeId> loops) {
+  ReduceOp op = g_.reduceOp(sums[0].reduce);
+  DType d = g_.dtype(sums[0].reduce), wide = d;
   std::vector<Dim> shape;
   for (NodeId r : loops) shape.push_back(bound(r));
-  Update update = updateOf(reduce, x, loops, owners);
-  if (update.gate != kNoNode && g_.constInt(update.gate) == 0) return kNoNode;
+  std::vector<Update> updates;
+  for (const Scatter& s : sums) {
+    updates.push_back(updateOf(s.reduce, s.x, loops, s.owners));
+    if (updates.back().gate != kNoNode && g_.constInt(updates.back().gate) == 0) updates.pop_back();
+    else wide = std::max(wide, sumType(d, op, termsOf(s.reduce), options_.strict));
+  }
+  if (updates.empty() && rest.empty()) return kNoNode;
   NodeId whole[] = {freshLoop(g_.index(1))};
-  NodeId sums = g_.alloc(fresh_.slot++, wide, shape, Space::Global), nothing = g_.constant(wide, identityOf(op, wide));
-  std::vector<NodeId> deps{sweep(g_.after(sums, whole), shape, [&](const auto&) { return nothing; })};
-  deps.insert(deps.end(), update.loops.begin(), update.loops.end());
-  NodeId place = g_.indexInto(g_.after(sums, deps), update.element);
-  NodeId before = update.gate == kNoNode ? g_.load(place) : g_.make(Op::Load, {place, nothing, update.gate});
-  std::vector<NodeId> store{place, g_.binary(opOf(op), before, g_.cast(update.term, wide))};
-  if (update.gate != kNoNode) store.push_back(update.gate);
-  NodeId done = g_.end(g_.make(Op::Store, store), update.loops);
+  NodeId place = g_.alloc(fresh_.slot++, wide, shape, Space::Global), nothing = g_.constant(wide, identityOf(op, wide));
+  auto first = [&](std::span<const NodeId> index) {
+    NodeId out = kNoNode;
+    for (NodeId part : rest) {
+      Substitution to;
+      for (size_t i = 0; i < loops.size(); ++i) to[loops[i]] = index[i];
+      NodeId value = g_.cast(substituted(g_, part, loops, to), wide);
+      out = out == kNoNode ? value : g_.binary(opOf(op), out, value);
+    }
+    return out == kNoNode ? nothing : out;
+  };
+  NodeId done = sweep(g_.after(place, whole), shape, first);
+  for (Update& u : updates) {
+    std::vector<NodeId> deps{done};
+    deps.insert(deps.end(), u.loops.begin(), u.loops.end());
+    NodeId at = g_.indexInto(g_.after(place, deps), u.element);
+    NodeId before = u.gate == kNoNode ? g_.load(at) : g_.make(Op::Load, {at, nothing, u.gate});
+    std::vector<NodeId> store{at, g_.binary(opOf(op), before, g_.cast(u.term, wide))};
+    if (u.gate != kNoNode) store.push_back(u.gate);
+    done = g_.end(g_.make(Op::Store, store), u.loops);
+  }
   if (wide != d) {
-    NodeId full[] = {done};
-    NodeId rounded = g_.alloc(fresh_.slot++, d, shape, Space::Global);
-    done = sweep(g_.after(rounded, whole), shape, [&](const auto& index) { return g_.cast(g_.load(g_.indexInto(g_.after(sums, full), index)), d); });
-    sums = rounded;
+    NodeId full[] = {done}, sum = place;
+    place = g_.alloc(fresh_.slot++, d, shape, Space::Global);
+    done = sweep(g_.after(place, whole), shape, [&](const auto& index) { return g_.cast(g_.load(g_.indexInto(g_.after(sum, full), index)), d); });
   }
   NodeId end[] = {g_.end(done, whole)};
-  return g_.after(sums, end);
+  return g_.after(place, end);
 }
 
-// Replaces the REDUCEs of a STAGE's value that can be scattered over its loops.
-NodeId Collapser::scatter(NodeId stage) {
-  bool ours = !stageReason(g_, stage).empty() && g_.space(stage) == Space::Global && g_.open(stage).empty();
-  auto loops = g_.srcs(stage).subspan(1);
-  if (!ours || loops.empty() || std::ranges::any_of(loops, [&](NodeId r) { return bound(r) < 1; })) return stage;
-  std::vector<NodeId> todo{g_.src(stage, 0)}, reduces;
+// The REDUCEs of an element-by-element value that can be scattered over its loops.
+std::vector<Collapser::Scatter> Collapser::scattersOf(NodeId value, std::span<const NodeId> loops) {
+  std::vector<NodeId> todo{value}, reduces;
   std::unordered_set<NodeId> seen;
   while (!todo.empty()) {
     NodeId n = todo.back();
@@ -127,7 +142,7 @@ NodeId Collapser::scatter(NodeId stage) {
     if (g_.op(n) == Op::Reduce) reduces.push_back(n);
     else if (hasTrait(g_.op(n), trait::Elementwise)) todo.insert(todo.end(), g_.srcs(n).begin(), g_.srcs(n).end());
   }
-  Substitution to;
+  std::vector<Scatter> out;
   for (NodeId reduce : reduces) {
     auto summed = g_.srcs(reduce).subspan(1);
     std::vector<NodeId> all(loops.begin(), loops.end());
@@ -138,20 +153,49 @@ NodeId Collapser::scatter(NodeId stage) {
     std::vector<TermLimit> owners = ownersOf(x, reduce, loops);
     int64_t elements = 1;
     for (const TermLimit& l : owners) elements = std::min<int64_t>(kMinElements, elements * bound(l.range));
-    if (elements < kMinElements) continue;
-    NodeId place = scattered(reduce, x, loops, owners);
-    if (place == kNoNode) {
-      to[reduce] = g_.constant(g_.dtype(reduce), identityOf(g_.reduceOp(reduce), g_.dtype(reduce)));
-      continue;
-    }
-    if (reduce == g_.src(stage, 0)) return place;
+    if (elements >= kMinElements) out.push_back({reduce, x, std::move(owners)});
+  }
+  return out;
+}
+
+// What a value is the sum of, in any order; itself where the order counts.
+std::vector<NodeId> Collapser::addends(NodeId value) const {
+  if (options_.strict && isFloat(g_.dtype(value))) return {value};
+  std::vector<NodeId> todo{value}, out;
+  while (!todo.empty()) {
+    NodeId n = todo.back();
+    todo.pop_back();
+    if (g_.op(n) == Op::Add && out.size() + todo.size() < kMaxAddends) todo.insert(todo.end(), {g_.src(n, 1), g_.src(n, 0)});
+    else out.push_back(n);
+  }
+  return out;
+}
+
+// Replaces the REDUCEs of a STAGE's value that can be scattered over its loops: the STAGE becomes the sums where these are all
+// that is scattered in it and nothing is done with them but to add.
+NodeId Collapser::scatter(NodeId stage) {
+  bool ours = !stageReason(g_, stage).empty() && g_.space(stage) == Space::Global && g_.open(stage).empty();
+  auto loops = g_.srcs(stage).subspan(1);
+  if (!ours || loops.empty() || std::ranges::any_of(loops, [&](NodeId r) { return bound(r) < 1; })) return stage;
+  const NodeId value = g_.src(stage, 0);
+  std::vector<Scatter> sums = scattersOf(value, loops);
+  if (sums.empty()) return stage;
+  std::vector<NodeId> rest = addends(value);
+  auto isSum = [&](NodeId part) { return std::ranges::find(sums, part, &Scatter::reduce) != sums.end(); };
+  const auto leaves = static_cast<size_t>(std::ranges::count_if(rest, isSum));
+  bool added = rest.size() == 1 || std::ranges::all_of(sums, [&](const Scatter& s) { return g_.reduceOp(s.reduce) == ReduceOp::Add; });
+  if (leaves == sums.size() && added) {
+    std::erase_if(rest, isSum);
+    if (NodeId place = scattered(sums, rest, loops); place != kNoNode) return place;
+  }
+  Substitution to;
+  for (const Scatter& s : sums) {
+    NodeId place = scattered(std::span(&s, 1), {}, loops);
     std::vector<NodeId> element;
     for (NodeId r : loops) element.push_back(bound(r) == 1 ? g_.index(0) : r);
-    to[reduce] = g_.load(g_.indexInto(place, element));
+    to[s.reduce] = place == kNoNode ? g_.constant(g_.dtype(s.reduce), identityOf(g_.reduceOp(s.reduce), g_.dtype(s.reduce))) : g_.load(g_.indexInto(place, element));
   }
-  if (to.empty()) return stage;
-  NodeId value = substituted(g_, g_.src(stage, 0), loops, to);
-  return stageLike(g_, stage, value, loops);
+  return stageLike(g_, stage, substituted(g_, value, loops, to), loops);
 }
 
 }  // namespace uop
