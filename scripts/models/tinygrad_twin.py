@@ -125,9 +125,9 @@ def operands(call): return {u for u in call.src[1:] if not u.is_bound_var}
 
 
 def memory(linear, given):
-  """Bytes of what is not an argument: results, and the arenas of the memory plan."""
+  """Bytes of what is not an argument: results, and the arenas of the memory plan; aligned to 64, as uopc's are."""
   buffers = {u for call in linear.src for s in operands(call) for u in s.toposort() if u.op is Ops.BUFFER and not u.is_variable}
-  return sum(map(size_of, buffers - given))
+  return sum(-(-size_of(buffer) // 64) * 64 for buffer in buffers - given)
 
 
 def measure(name, size, changes):
